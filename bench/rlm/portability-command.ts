@@ -115,7 +115,7 @@ async function* live(parts: Parts, context: CommandContext): AsyncGenerator<Comm
     yield failed('cancelled', `stopped after ${matrix.cells.length} cells`, fix);
     return;
   }
-  const { recordedRuns } = await import('#extensions/rlm/trace/export-run.ts');
+  const { recordedRuns } = await import('./run-fixture.ts');
   const run_ids = matrix.cells.flatMap((cell) =>
     'run_id' in cell && typeof cell.run_id === 'string' ? [cell.run_id] : [],
   );

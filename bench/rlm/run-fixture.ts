@@ -17,7 +17,9 @@ import { readChunk, selectChunks } from '#extensions/rlm/scaffold/chunks.ts';
 import { TOKEN_BUDGET } from '#extensions/rlm/scaffold/envelope.ts';
 import { planChunks } from '#extensions/rlm/scaffold/plan-chunks.ts';
 import type { TreeLimits } from '#extensions/rlm/scaffold/run-tree.ts';
-import { newRunId, type SourceStamp, textHash } from '#extensions/rlm/trace/run-record.ts';
+import { exportedRun } from '#extensions/rlm/trace/export-run.ts';
+import { newRunId, readRunRecord, type SourceStamp, textHash } from '#extensions/rlm/trace/run-record.ts';
+import type { TraceStore } from '#extensions/rlm/trace/trace-store.ts';
 
 export interface EngineRun {
   readonly run_id: string;
@@ -87,11 +89,11 @@ function fixtureRequest({
   'fixture-chunks-differ'
 > {
   const { bytes, source } = fixtureSource(fixture);
-  const plan = planChunks({ path: fixture.path, bytes }, { line_limit: fixture.chunk_line_limit });
-  if (!plan.ok) return refuse('fixture-chunks-differ', plan.detail);
-  const chosen = selectChunks([plan.value], { max_chunks: fixture.max_atomic_chunks });
-  if (!chosen.ok) return refuse('fixture-chunks-differ', chosen.detail);
-  const { selected, dropped, boundaries } = chosen.value;
+  const { path, chunk_line_limit: line_limit, max_atomic_chunks } = fixture;
+  if (!Number.isSafeInteger(line_limit) || line_limit < 1 || max_atomic_chunks < 1)
+    return refuse('fixture-chunks-differ', 'the fixture has chunks of whole lines, one at least');
+  const plan = planChunks(path, bytes, { line_limit });
+  const { selected, dropped, boundaries } = selectChunks([plan], max_atomic_chunks);
   const ids = selected.map((span) => span.chunk_id);
   if (ids.join('\n') !== fixture.selected.join('\n'))
     return refuse('fixture-chunks-differ', `the lines of the fixture give other chunks: ${ids.join(', ')}`);
@@ -267,4 +269,13 @@ export function guardVerdict({ fixture, completion, mode }: GuardVerdictRequest)
     unsupported_claim_rate: verdict.unsupported_claim_rate,
     reasons,
   };
+}
+
+/** Beside what a bench says of runs, the runs themselves: so its file can be checked and done again anywhere. */
+export function recordedRuns(
+  store: TraceStore,
+  run_ids: readonly string[],
+): { readonly recorded_runs: readonly JsonObject[] } {
+  const rows = run_ids.map((run_id) => store.find(run_id));
+  return { recorded_runs: rows.flatMap((row) => (row.ok ? [exportedRun(readRunRecord(store, row.value))] : [])) };
 }

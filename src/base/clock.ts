@@ -108,6 +108,23 @@ export function localDate(epochMs: number): LocalDate {
   };
 }
 
+/** `2026-05-03 14:07:09`, in the time zone of the machine. */
+export function instant(epochMs: number): string {
+  const { year, month, day, hour, minute, second } = localDate(epochMs);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}:${two(second)}`;
+}
+
+/** `2026-05-03` */
+export function localDay(epochMs: number): string {
+  return instant(epochMs).replace(/ .*/, '');
+}
+
+/** `20260503-140709`, for names. */
+export function timeStamp(epochMs: number): string {
+  return instant(epochMs).replace(/[-:]/g, '').replace(' ', '-');
+}
+
 /** Epoch milliseconds of local midnight of a calendar day (month 1..12; overflow rolls over as in `Date`). */
 export function localMidnight(year: number, month: number, day: number): number {
   return new Date(year, month - 1, day).getTime();

@@ -41,6 +41,16 @@ export function known<T>(look: () => T): T | undefined {
   }
 }
 
+/** What a look at a file gives; undefined when it is not there. */
+export function ifThere<T>(look: () => T, gone: readonly string[] = ['ENOENT']): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (gone.includes(errorCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
 /** A one-line text for any thrown value; what the system says in its own code is put into words. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -1,10 +1,11 @@
 // Owns lock files and private folders. Knows no room. Invariant: a lock is held by at most one live process; that of a dead process is taken
 // over, and so is one that has been silent for a minute where nobody here can tell whether its holder lives.
 import { chmodSync, linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { makeFolders, writeError } from './atomic-write.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { errorCode, errorText, TalariaError } from './errors.ts';
+import { errorCode, errorText, ifThere, known, TalariaError } from './errors.ts';
 import { jitter, randomHex } from './ids.ts';
 import { holderName, holderState, holderWords } from './process/holder.ts';
 
@@ -15,6 +16,19 @@ export function privateFolder(path: string): void {
     if ((statSync(path).mode & 0o777) !== 0o700) chmodSync(path, 0o700);
   } catch (error) {
     throw unusableFolder(path, error);
+  }
+}
+
+/** Where demos keep their homes: with the data of this person's programs. `dataHome`: XDG_DATA_HOME. */
+export function demoFolder(dataHome: string | undefined, userHome: string): string {
+  const base = dataHome || (known(() => statSync(userHome)) ? join(userHome, '.local', 'share') : tmpdir());
+  const folder = join(base, 'talaria-demo');
+  try {
+    makeFolders(folder);
+    return folder;
+  } catch {
+    // A machine where the data folder cannot be written: the temporary one is as good for a demo.
+    return join(tmpdir(), 'talaria-demo');
   }
 }
 
@@ -162,19 +176,9 @@ function isStale(path: string, clock: Clock): boolean {
 }
 
 export function readBytesIfThere(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
-    throw error;
-  }
+  return ifThere(() => readFileSync(path), ['ENOENT', 'ENOTDIR']);
 }
 
 export function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  return ifThere(() => readFileSync(path, 'utf8'));
 }

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { type Clock, localDate } from '../clock.ts';
+import { type Clock, timeStamp } from '../clock.ts';
 import { errorCode, TalariaError } from '../errors.ts';
 import { randomHex } from '../ids.ts';
 import { parseJson } from '../json.ts';
@@ -135,8 +135,5 @@ export function quarantine(path: string, clock: Clock, why: 'corrupt' | 'before'
 
 /** `YYYYMMDD-HHMMSS-<4 hex>` in local time, for names of kept files. */
 export function fileStamp(clock: Clock): string {
-  const at = localDate(clock.now());
-  const two = (value: number) => String(value).padStart(2, '0');
-  const time = `${two(at.hour)}${two(at.minute)}${two(at.second)}`;
-  return `${at.year}${two(at.month)}${two(at.day)}-${time}-${randomHex(2)}`;
+  return `${timeStamp(clock.now())}-${randomHex(2)}`;
 }

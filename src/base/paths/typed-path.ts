@@ -61,6 +61,7 @@ function isWritten(path: string, written: readonly string[]): boolean {
   return ways.some((way) => /\/node_modules\/\.bin(?:\/|$)/.test(way) || folders.some((folder) => isIn(way, folder)));
 }
 
-function isIn(path: string, folder: string): boolean {
+/** Both absolute, without links. */
+export function isIn(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

@@ -2,7 +2,6 @@
 // and the frame of a page that needs nothing else. Knows no page. Invariant: no text, whatever it holds, makes a tag, an attribute or an entity; and
 // none longer than `LONGEST` gets through uncut.
 import { createHash } from 'node:crypto';
-import { localDate } from '../clock.ts';
 import { headTail, sliceText } from '../text.ts';
 import { PAGE_STYLE } from './page-style.rules.ts';
 import { spellUnseen } from './unseen.ts';
@@ -126,13 +125,6 @@ export function money(cost: number | null): string {
   if (cost === null) return 'unknown';
   if (cost === 0) return '$0';
   return cost < 0.01 ? `$${cost.toPrecision(2)}` : `$${cost.toFixed(2)}`;
-}
-
-/** `2026-05-03 14:07:09`, in the time zone of the machine. */
-export function instant(epochMs: number): string {
-  const { year, month, day, hour, minute, second } = localDate(epochMs);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}:${two(second)}`;
 }
 
 export function share(part: number, whole: number): string {

@@ -6,7 +6,7 @@
 import { AbortedError } from '#base/abort.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
 import type { EventSink } from '#base/fabric.ts';
-import { ok, type Result } from '#base/result.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
 import { ellipsize } from '#base/text.ts';
 import { isText, type Message, type Origin, type TextPart, type UserPart } from '#core/model/message.ts';
 import type { ModelClient, Purpose } from '#core/model/model-client.ts';
@@ -131,19 +131,19 @@ export async function openConversation(
   signal: AbortSignal,
 ): Promise<Result<Conversation, 'no-such-session' | 'owned-elsewhere'>> {
   const session = 'start' in request ? await parts.store.create(request.start) : await parts.store.get(request.resume);
-  if (!session)
-    return {
-      ok: false,
-      reason: 'no-such-session',
-      detail: `There is no session ${'resume' in request ? request.resume : ''}.`,
-    };
+  if (!session) return refuse('no-such-session', `There is no session ${'resume' in request ? request.resume : ''}.`);
   const lease = await parts.store.claim(session.id);
   if (!lease.ok) return lease;
-  await tellStart(parts, session, signal);
-  const prompt = (await parts.store.loadPrompt(session.id)) ?? (await freeze(parts, session.id));
-  const history = 'start' in request ? [] : await parts.store.messages(session.id);
-  const context = new LiveContext(prompt, history);
-  return ok(new LiveConversation({ session, parts, context, lease: lease.value }));
+  try {
+    await tellStart(parts, session, signal);
+    const prompt = (await parts.store.loadPrompt(session.id)) ?? (await freeze(parts, session.id));
+    const history = 'start' in request ? [] : await parts.store.messages(session.id);
+    const context = new LiveContext(prompt, history);
+    return ok(new LiveConversation({ session, parts, context, lease: lease.value }));
+  } catch (error) {
+    await lease.value.release();
+    throw error;
+  }
 }
 
 /** Before the prompt is built: what a hook starts may have a block in it. */
@@ -289,8 +289,11 @@ class LiveConversation implements Conversation {
   async #end(before: () => Promise<void>): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await before();
-    await this.#lease.release();
+    try {
+      await before();
+    } finally {
+      await this.#lease.release();
+    }
   }
 
   async #tellEnd(): Promise<void> {
@@ -323,11 +326,8 @@ class LiveConversation implements Conversation {
       makeRoom: this.#makeRoomFor(input),
     };
     const place = { ...machine.place, resultLimit: resultLimitFor(this.#model.traits.contextWindow) };
-    for await (const event of runTurn(
-      material,
-      { ...machine, ...links, access, place, model: () => this.#model },
-      options.signal,
-    )) {
+    const whole = { ...machine, ...links, access, place, model: () => this.#model };
+    for await (const event of runTurn(material, whole, options.signal)) {
       if (event.type === 'step-end') this.#context.counted(event.model, event.usage.inputTokens);
       if (event.type === 'turn-end') yield* this.#giveTitle(text ?? '');
       yield event;
@@ -489,11 +489,8 @@ export function createForkTurn(parts: ForkParts): ForkTurn {
       history: [...history, ...missingResults(history)],
       input: { text: request.text, origin: 'model' },
     };
-    yield* runTurn(
-      material,
-      { ...forkMachine(parts, request, { cwd, prompt }), ...forkLinks(parts, sessionId) },
-      signal,
-    );
+    const whole = { ...forkMachine(parts, request, { cwd, prompt }), ...forkLinks(parts, sessionId) };
+    yield* runTurn(material, whole, signal);
   };
 }
 

@@ -1,6 +1,6 @@
 // Owns the intents `list` and `read`, how a result is quoted with its source (reflex 7), and the look back over a conversation: the commands
 // run, the file it was about. Invariant: what a tool said is quoted with its place, never retold; what a call did is taken from the call.
-import type { JsonObject } from '#base/json.ts';
+import { type JsonObject, textOf } from '#base/json.ts';
 import {
   type ReflexInput,
   type ReflexMatch,
@@ -64,14 +64,9 @@ function doneCalls(history: readonly Message[]): readonly DoneCall[] {
 /** Commands run so far, newest first, each once. */
 export function commandsRun(history: readonly Message[]): readonly string[] {
   const commands = doneCalls(history).flatMap(({ call }) =>
-    call.name === 'terminal' ? [textOf(call.arguments, 'command')] : [],
+    call.name === 'terminal' ? [textOf(call.arguments.command)] : [],
   );
   return [...new Set(commands.reverse().filter((command) => command !== ''))];
-}
-
-function textOf(data: JsonObject, key: string): string {
-  const value = data[key];
-  return typeof value === 'string' ? value : '';
 }
 
 const FILE_TOOLS: ReadonlySet<string> = new Set(['read_file', 'write_file', 'patch']);
@@ -88,7 +83,7 @@ export function pathOf({ slots }: ReflexMatch, history: readonly Message[]): str
 
 /** What a call was about; the one file that a search found. */
 function fileOf({ call, result }: DoneCall): string {
-  if (FILE_TOOLS.has(call.name)) return textOf(call.arguments, 'path');
+  if (FILE_TOOLS.has(call.name)) return textOf(call.arguments.path);
   const isFound = call.arguments.target === 'files' && !result.isError && /^[^\n[]+$/.test(result.text.trim());
   return isFound ? result.text.trim() : '';
 }

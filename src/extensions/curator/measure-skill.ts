@@ -9,6 +9,7 @@ import {
   type UseCounts,
   usedTurns,
   usesByVersion,
+  usesOf,
   type VersionUses,
   worseProbability,
 } from '#mind/skills/skill-uses.ts';
@@ -77,10 +78,6 @@ function verdictOf(against: number | null, older: UseCounts | undefined, newer: 
 function wordOf(worse: number): 'better' | 'worse' | 'no-clear-difference' {
   if (worse >= SURE) return 'worse';
   return worse <= 1 - SURE ? 'better' : 'no-clear-difference';
-}
-
-function usesOf({ successes, failures }: UseCounts): number {
-  return successes + failures;
 }
 
 /** A version that changed the managed block alone is none here. undefined: neither a write nor a use of such a skill is known. */

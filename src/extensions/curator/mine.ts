@@ -9,6 +9,7 @@ import { sha256 } from '#base/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, parseJsonObject } from '#base/json.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import { comparePoints, cutPoints } from '#base/text/code-points.ts';
+import { plainMarks } from '#base/text/fold.ts';
 import { type CompatOptions, isTruthy } from '#mind/evidence/ledger/compact-value.ts';
 import { withoutBlock } from '#mind/skills/format/skill-text.ts';
 import { inlineCode, inlineText } from './text.ts';
@@ -294,18 +295,9 @@ function inSequence(text: string, parts: readonly RegExp[]): boolean {
   return true;
 }
 
-const DIGIT = /\p{Nd}/u;
-
-/** `digits`: nothing else; the digits of every script stand in rows of ten from its zero on. */
+/** `digits`: nothing else, of any script. */
 export function decimalValue(digits: string): number {
-  return Number(Array.from(digits, digitValue).join(''));
-}
-
-function digitValue(digit: string): number {
-  const code = digit.codePointAt(0) ?? 0;
-  let below = 0;
-  while (DIGIT.test(String.fromCodePoint(code - below - 1))) below += 1;
-  return below % 10;
+  return Number(plainMarks(digits));
 }
 
 /** More than anybody will review; it keeps memory bounded. */

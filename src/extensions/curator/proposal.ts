@@ -3,9 +3,10 @@
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { deadline, isAborted, raceAbort, throwIfAborted } from '#base/abort.ts';
-import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+import { errorCode, errorText, known, TalariaError } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
+import { isIn } from '#base/paths/typed-path.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import { cutPoints, firstPoints } from '#base/text/code-points.ts';
@@ -13,7 +14,6 @@ import { type Failure as Refused, refused } from '#core/agent/command-spec.ts';
 import type { Ground, Mind } from '#core/agent/room.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import { realPath } from '#core/tools/files/file-access.ts';
-import { isInside } from '#mind/skills/library/folder-files.ts';
 import { openEvidence } from './backfill/ensure-evidence.ts';
 import { type Failure, failureLines } from './block/failures.ts';
 import { countLines, type EvidenceReport, reportOf } from './report.ts';
@@ -261,7 +261,7 @@ const LARGEST_PROPOSAL_BYTES = 16 * 1024 * 1024;
 /** `path`: absolute. `guarded`: folders in which nothing may be written. Gives it with its links followed: the one to write to. */
 export function outputFile(path: string, guarded: readonly string[], force: boolean): Result<string, OutputRefusal> {
   const real = realPath(path);
-  const owner = guarded.find((folder) => isInside(realPath(folder), real));
+  const owner = guarded.find((folder) => isIn(real, realPath(folder)));
   if (owner !== undefined) return refuse('output-guarded', `${path} lies in ${owner}, where no proposal is written.`);
   const folder = dirname(real);
   if (!statOf(folder)?.isDirectory()) return refuse('no-such-folder', `There is no folder ${folder}.`);
@@ -282,10 +282,5 @@ function isProposal(text: string): boolean {
 
 /** Absent for what cannot be looked at too: writing there would fail. */
 function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return undefined;
-  }
+  return known(() => statSync(path));
 }

@@ -1,7 +1,7 @@
 // Owns finding and reading SKILL.md files on disk, for the search (curator notes 6), the validator (14) and a run (8.3).
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { errorCode, errorText } from '#base/errors.ts';
+import { errorCode, errorText, known } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { comparePoints } from '#base/text/code-points.ts';
 import { withoutBlock } from '#mind/skills/format/skill-text.ts';
@@ -147,10 +147,5 @@ export function* walkSkillFiles(
 
 /** Where a path truly lies, links followed; undefined: it is not there, or cannot be looked at. */
 export function realOf(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return undefined;
-  }
+  return known(() => realpathSync(path));
 }

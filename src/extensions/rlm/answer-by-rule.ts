@@ -3,7 +3,7 @@
 // Invariant: total on any object; every text of a fact or a claim stands in the material of the prompt; nothing fits: no fact, and a gap says
 // so; replies over chunks pass the strict reader. Seed 003: bounded JSON sub-calls.
 
-import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectsOf, textOf } from '#base/json.ts';
 import { foldText } from '#base/text/fold.ts';
 import { cutPassages, type Passage } from '#base/text/passages.ts';
 import { contentStems, splitWords, stemWord } from '#base/text/words.ts';
@@ -19,13 +19,11 @@ function fieldAt(value: JsonValue | undefined, path: readonly string[]): JsonVal
 
 /** Empty: there is no text. */
 function textAt(value: JsonValue, ...path: readonly string[]): string {
-  const found = fieldAt(value, path);
-  return typeof found === 'string' ? found : '';
+  return textOf(fieldAt(value, path));
 }
 
 function objectsAt(value: JsonValue, ...path: readonly string[]): readonly JsonObject[] {
-  const found = fieldAt(value, path);
-  return Array.isArray(found) ? found.filter(isJsonObject) : [];
+  return objectsOf(fieldAt(value, path));
 }
 
 export function answerHermes(input: JsonObject): string {

@@ -2,17 +2,16 @@
 // replayed and checked, a page for each run; in a folder of its own that is kept. What is told is what was found: a stage that does not come
 // out as it should ends it. Invariant: never the person's own home; a folder that holds something already is not used.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { atomicWrite, makeFolders } from '#base/atomic-write.ts';
-import { type Clock, localDate } from '#base/clock.ts';
+import { atomicWrite } from '#base/atomic-write.ts';
+import { type Clock, timeStamp } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
-import { privateFolder } from '#base/platform.ts';
+import { demoFolder, privateFolder } from '#base/platform.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { ellipsize, plural } from '#base/text.ts';
-import { type CommandOutput, failed } from '#core/agent/command-spec.ts';
+import { type CommandOutput, failed, line } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import type { InnerCall } from './call/inner-call.ts';
 import { runEngine, startRun } from './engine.ts';
@@ -37,13 +36,14 @@ const FILE = 'README.md';
 
 /** `keep`: absolute, or undefined for one with a name of its own. */
 export function openDemoPlace(
-  ground: Ground,
+  { variables, places, clock }: Ground,
   keep: string | undefined,
 ): Result<DemoPlace, 'folder-not-empty' | 'folder-unusable' | 'file-missing'> {
   const original = ownReadme(import.meta.dirname);
   if (original === undefined)
     return refuse('file-missing', 'the README.md of this program is not where it was installed');
-  const root = keep ?? join(dataFolder(ground), `${stamp(ground.clock)}-rlm-${randomHex(2)}`);
+  const demos = () => demoFolder(variables.XDG_DATA_HOME, places.userHome);
+  const root = keep ?? join(demos(), `${timeStamp(clock.now())}-rlm-${randomHex(2)}`);
   const [home, folder] = [join(root, 'home'), join(root, 'folder')];
   try {
     if (existsSync(root) && (!statSync(root).isDirectory() || readdirSync(root).length > 0))
@@ -67,25 +67,6 @@ function ownReadme(from: string): string | undefined {
     if (read.ok && read.value.name === 'talaria') return readme;
     if (dirname(folder) === folder) return undefined;
   }
-}
-
-function dataFolder({ variables, places }: Ground): string {
-  const { userHome } = places;
-  const base = variables.XDG_DATA_HOME || (existsSync(userHome) ? join(userHome, '.local', 'share') : tmpdir());
-  const folder = join(base, 'talaria-demo');
-  try {
-    makeFolders(folder);
-    return folder;
-  } catch {
-    // A machine where the data folder cannot be written: the temporary one is as good for a demo.
-    return join(tmpdir(), 'talaria-demo');
-  }
-}
-
-function stamp(clock: Clock): string {
-  const { year, month, day, hour, minute, second } = localDate(clock.now());
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${year}${two(month)}${two(day)}-${two(hour)}${two(minute)}${two(second)}`;
 }
 
 interface Stage {
@@ -125,10 +106,6 @@ export async function* runRlmDemo(
   }
   yield line(`Look around: TALARIA_HOME=${place.home} talaria rlm runs`);
   yield { type: 'data', value: { home: place.home, folder: place.folder, stages } };
-}
-
-function line(text: string): CommandOutput {
-  return { type: 'line', text };
 }
 
 const DEMO_FAILED = 'demo-failed';

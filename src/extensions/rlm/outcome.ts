@@ -137,6 +137,12 @@ export type ChildHandle = Frozen<z.infer<typeof child>>;
 export type ComputedHandle = Frozen<z.infer<typeof computed>>;
 export type Handle = SpanHandle | ChildHandle | ComputedHandle;
 
+/** Ids of what it rests on. */
+export function basesOf(handle: Handle): readonly string[] {
+  if (handle.kind === 'span') return [];
+  return handle.kind === 'child' ? [handle.over] : handle.inputs;
+}
+
 /**
  * `quoted`: a whole sentence, line, item or cell of the source; alone evidence for anything else. `supported`: its hard values stand in the
  * lines that it cites, and a model that read them says that they carry it. `computed`: it cites code alone; the values are shown, the sentence is

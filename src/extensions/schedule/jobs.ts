@@ -12,34 +12,50 @@ import { ok, type Result, refuse } from '#base/result.ts';
 import { ellipsize, oneLine } from '#base/text.ts';
 import type { Forgets, Forgot } from '#core/agent/room.ts';
 import { eraseFreed } from '#mind/sessions/sweep-text.ts';
-import { calendar, type Schedule } from './when.ts';
+import { type Schedule, times } from './when.ts';
 
-/** What somebody says of a job. `repeat`: runs, and no more. */
-export type Wish = Readonly<
-  Record<'name' | 'prompt' | 'deliver' | 'workdir', string> & {
-    schedule: Schedule;
-    skills: readonly string[];
-    toolsets: readonly string[] | null;
-    model: string | null;
-    repeat: number | null;
-    created_by: 'owner' | 'agent' | 'import';
-  }
->;
+/** What somebody says of a job. A type, as the two below, so that it counts as JSON. */
+export type Wish = {
+  readonly name: string;
+  readonly prompt: string;
+  readonly schedule: Schedule;
+  readonly deliver: string;
+  readonly workdir: string;
+  readonly skills: readonly string[];
+  /** Null: as everywhere. */
+  readonly toolsets: readonly string[] | null;
+  readonly model: string | null;
+  /** So many runs, and no more. */
+  readonly repeat: number | null;
+  readonly created_by: 'owner' | 'agent' | 'import';
+};
 
 /** `pending`: it waits for the owner's yes. Times are epoch ms. */
-export type Job = Wish & JobState & { readonly id: string; readonly ran: number; readonly created_at: number };
-type JobState = Readonly<{ state: 'active' | 'paused' | 'pending' | 'done'; next_run_at: number | null }>;
+export type Job = Wish & {
+  readonly id: string;
+  readonly state: 'active' | 'paused' | 'pending' | 'done';
+  readonly next_run_at: number | null;
+  readonly ran: number;
+  readonly created_at: number;
+};
 
-/** `due_at` null: asked for by hand. `outcome` null: it runs. */
-export type Run = Readonly<
-  Record<'id' | 'count', number> &
-    Record<'job' | 'name', string> &
-    Record<'due_at' | 'started_at' | 'ended_at' | 'cost', number | null> &
-    Record<'error' | 'session_id' | 'result', string | null> & {
-      outcome: 'done' | 'failed' | 'missed' | 'skipped' | 'refused' | 'interrupted' | null;
-      delivery: 'none' | 'queued' | 'sent' | 'failed';
-    }
->;
+export type Run = {
+  readonly id: number;
+  readonly job: string;
+  readonly name: string;
+  /** Null: it was asked for by hand. */
+  readonly due_at: number | null;
+  readonly count: number;
+  readonly started_at: number | null;
+  readonly ended_at: number | null;
+  /** Null: it runs. */
+  readonly outcome: 'done' | 'failed' | 'missed' | 'skipped' | 'refused' | 'interrupted' | null;
+  readonly error: string | null;
+  readonly session_id: string | null;
+  readonly cost: number | null;
+  readonly delivery: 'none' | 'queued' | 'sent' | 'failed';
+  readonly result: string | null;
+};
 
 export const scheduleSchema: RoomSchema = {
   room: 'schedule',
@@ -63,6 +79,8 @@ const FRESH = 'told = 0 AND outcome IS NOT NULL';
 /** A due time that is older was missed. */
 const LATE_MS = 120_000;
 const [SIDE_BY_SIDE, MOST_CAUGHT_UP, HOUR_MS, DAY_MS] = [2, 10, 3_600_000, 86_400_000];
+/** Rows of a job that are kept, the newest. */
+const MOST_RUNS = 1_000;
 
 /** `holder`: this process; `stateOf`: of any. */
 export interface JobsPlace {
@@ -73,15 +91,6 @@ export interface JobsPlace {
   readonly stateOf: (holder: string) => HolderState;
 }
 
-/** Due times until now: the newest of them, how many, and the next one. */
-interface Due {
-  readonly due: readonly number[];
-  readonly count: number;
-  readonly next: number | null;
-  readonly now: number;
-  readonly as: 'missed' | undefined;
-}
-
 export class Jobs {
   readonly #place: JobsPlace;
   readonly #db: Database;
@@ -89,6 +98,8 @@ export class Jobs {
   constructor(place: JobsPlace) {
     this.#place = place;
     this.#db = place.database;
+    // What is let go is what `forget` no longer finds.
+    this.#db.exec('PRAGMA secure_delete = ON');
   }
 
   list(where = '', ...values: SqlValue[]): readonly Job[] {
@@ -112,77 +123,70 @@ export class Jobs {
   }
 
   async create(wish: Wish, state: Job['state'], now: number): Promise<Job> {
-    const job = { id: randomHex(4), state, next_run_at: await nextOf(wish, now), ran: 0, created_at: now };
+    const job = { id: randomHex(4), state, next_run_at: nextOf(wish, now), ran: 0, created_at: now };
     const sql = 'INSERT INTO jobs(id, state, next_run_at, ran, created_at, wish) VALUES(?, ?, ?, ?, ?, ?)';
     await this.#write(() => this.#db.run(sql, ...Object.values(job), JSON.stringify(wish)));
     return { ...wish, ...job };
   }
 
   /** Due times until now get their row first. A schedule begins anew when it is changed, and after a pause. */
-  async change(job: Job, change: Partial<Wish & JobState>, now: number): Promise<Job> {
-    await this.#take(job, now, 'missed');
-    const before = this.list('WHERE id = ?', job.id)[0] ?? job;
-    const {
-      id,
-      ran,
-      created_at,
-      state,
-      next_run_at: next,
-      ...wish
-    } = { ...before, ...change, next_run_at: before.next_run_at };
-    const isNew = JSON.stringify(wish.schedule) !== JSON.stringify(before.schedule);
-    const next_run_at = isNew || (state === 'active' && before.state !== 'active') ? await nextOf(wish, now) : next;
-    const sql = 'UPDATE jobs SET state = ?, next_run_at = ?, wish = ? WHERE id = ?';
-    await this.#write(() => this.#db.run(sql, state, next_run_at, JSON.stringify(wish), id));
-    return { ...wish, id, ran, created_at, state, next_run_at };
+  change(job: Job, to: { readonly state?: Job['state']; readonly wish?: Wish }, now: number): Promise<Job> {
+    return this.#write(() => {
+      this.#settle(job.id, now, 'missed');
+      const [before = job] = this.list('WHERE id = ?', job.id);
+      const { state: asked = before.state, wish = before } = to;
+      const isNew = JSON.stringify(wish.schedule) !== JSON.stringify(before.schedule);
+      const isBegun = isNew || (asked === 'active' && before.state !== 'active');
+      const next = isBegun ? nextOf(wish, now) : before.next_run_at;
+      const state = next === null ? 'done' : asked;
+      const sql = 'UPDATE jobs SET state = ?, next_run_at = ?, wish = coalesce(?, wish) WHERE id = ?';
+      this.#db.run(sql, state, next, to.wish ? JSON.stringify(to.wish) : null, job.id);
+      return { ...before, ...to.wish, state, next_run_at: next };
+    });
   }
 
   /** What its runs came to stays. */
-  async remove(job: Job, now: number): Promise<void> {
-    await this.#take(job, now, 'missed');
-    await this.#write(() => this.#db.run('DELETE FROM jobs WHERE id = ?', job.id));
+  async remove({ id }: Job, now: number): Promise<void> {
+    await this.#write(() => {
+      this.#settle(id, now, 'missed');
+      this.#db.run('DELETE FROM jobs WHERE id = ?', id);
+    });
   }
 
   /** Takes the next due times that are to run now, where there is room; those that are not to run have their row then too. */
   async claim(now: number): Promise<{ readonly job: Job; readonly runs: readonly number[] } | undefined> {
     await this.#bury(now);
-    for (;;) {
-      const running = this.#isFull() ? 'AND id IN (SELECT job FROM runs WHERE outcome IS NULL)' : '';
-      const due = `WHERE state = 'active' AND next_run_at <= ? ${running} ORDER BY next_run_at, id LIMIT 1`;
-      const [job] = this.list(due, now);
-      const runs = job && (await this.#take(job, now));
-      if (runs === undefined || runs.length > 0) return job && { job, runs: runs ?? [] };
+    while (this.#nextDue(now)) {
+      const claimed = await this.#write(() => {
+        const job = this.#nextDue(now);
+        return job && { job, runs: this.#settle(job.id, now) };
+      });
+      if (claimed && claimed.runs.length > 0) return claimed;
     }
+    return undefined;
   }
 
-  /** Writes the rows of a job's due times until now and moves it on; gives those that are to run. `as`: what becomes of all of them. */
-  async #take(job: Job, now: number, as?: 'missed'): Promise<readonly number[]> {
-    const { next_run_at: first } = job;
-    if (job.state !== 'active' || first === null || first > now) return [];
-    const due = [first];
-    let [count, next] = [1, null as number | null];
-    for (const at of (await calendar()).times(job.schedule, first, first)) {
-      next = at > now ? at : null;
-      if (next !== null) break;
-      count += 1;
-      if (due.push(at) > MOST_CAUGHT_UP) due.shift();
-    }
-    return this.#write(() => this.#settle(job, { due, count, next, now, as }));
+  /** Where as many run as may, one that still runs itself: it is skipped. */
+  #nextDue(now: number): Job | undefined {
+    const running = 'SELECT count(DISTINCT job) AS count FROM runs WHERE outcome IS NULL';
+    const isFull = this.#count(running) >= SIDE_BY_SIDE;
+    const only = isFull ? 'AND id IN (SELECT job FROM runs WHERE outcome IS NULL)' : '';
+    return this.list(`WHERE state = 'active' AND next_run_at <= ? ${only} ORDER BY next_run_at, id LIMIT 1`, now)[0];
   }
 
-  /** Within the transaction. Where there is no room for a run, all stays as it is. */
-  #settle(job: Job, { due, count, next, now, as }: Due): readonly number[] {
-    const still = "SELECT count(*) AS count FROM jobs WHERE id = ? AND next_run_at = ? AND state = 'active'";
-    if (this.#count(still, job.id, job.next_run_at) === 0) return [];
-    const [outcome, error] = as ? [as] : this.#refusal(job.id, now);
-    if (!outcome && this.#isFull()) return [];
-    const runs = outcome ? [] : this.#toRun(job, due, now);
-    const rest = { due_at: job.next_run_at, count: count - runs.length, ended_at: now, error };
-    if (rest.count > 0) this.#insert(job, { ...rest, outcome: outcome ?? 'missed' });
-    const goesOn = next !== null && job.ran + runs.length < (job.repeat ?? Number.POSITIVE_INFINITY);
+  /** Within a transaction: writes the rows of a job's due times until now and moves it on; gives those that are to run. `as`: what becomes of all. */
+  #settle(id: string, now: number, as?: 'missed'): readonly number[] {
+    const [job] = this.list("WHERE id = ? AND state = 'active' AND next_run_at <= ?", id, now);
+    if (!job) return [];
+    const { newest, count, next } = dueUntil(job, now);
+    const [outcome, error] = as ? [as] : this.#refusal(id, now);
+    const due = outcome ? [] : this.#toRun(job, newest, now);
+    const rest = { due_at: job.next_run_at, count: count - due.length, ended_at: now, outcome: outcome ?? 'missed' };
+    if (rest.count > 0) this.#insert(job, { ...rest, error: error ?? null });
+    const goesOn = next !== null && job.ran + due.length < (job.repeat ?? Number.POSITIVE_INFINITY);
     const sql = 'UPDATE jobs SET next_run_at = ?, ran = ran + ?, state = ? WHERE id = ?';
-    this.#db.run(sql, goesOn ? next : null, runs.length, goesOn ? 'active' : 'done', job.id);
-    return runs.map((due_at) => this.#insert(job, { due_at, started_at: now }));
+    this.#db.run(sql, goesOn ? next : null, due.length, goesOn ? 'active' : 'done', id);
+    return due.map((due_at) => this.#insert(job, { due_at, started_at: now }));
   }
 
   /** Why nothing of a job runs now, and what its due times come to. */
@@ -194,10 +198,6 @@ export class Jobs {
     return begun < most ? [] : ['refused', `${most} runs began within the hour (schedule.max_runs_per_hour)`];
   }
 
-  #isFull(): boolean {
-    return this.#count('SELECT count(DISTINCT job) AS count FROM runs WHERE outcome IS NULL') >= SIDE_BY_SIDE;
-  }
-
   /** Of the newest due times. */
   #toRun({ repeat, ran }: Job, due: readonly number[], now: number): readonly number[] {
     const { catch_up: mode } = this.#place.limits;
@@ -205,7 +205,9 @@ export class Jobs {
     return due.slice(due.length - Math.max(0, most)).filter((at) => mode !== 'none' || now - at <= LATE_MS);
   }
 
-  #insert({ id, name }: Job, row: { readonly [Key in keyof Run]?: Run[Key] | undefined }): number {
+  #insert({ id, name }: Job, row: Partial<Run>): number {
+    const old = 'SELECT id FROM runs WHERE job = ? ORDER BY id DESC LIMIT 1 OFFSET ?';
+    this.#db.run(`DELETE FROM runs WHERE job = ? AND id <= (${old}) AND outcome IS NOT NULL`, id, id, MOST_RUNS - 1);
     const { due_at = null, count = 1, started_at = null, ended_at = null, outcome = null, error = null } = row;
     const names = 'job, name, holder, due_at, count, started_at, ended_at, outcome, error';
     const values = [id, name, this.#place.holder, due_at, count, started_at, ended_at, outcome, error];
@@ -290,7 +292,6 @@ export class Jobs {
     const runs = this.runs({ limit: -1 }).filter((run) => run.outcome !== null && isMeant(run));
     const jobs = everywhere && holds ? this.list().filter(({ prompt, name }) => holds(`${name}\n${prompt}`)) : [];
     if (runs.length + jobs.length === 0) return [];
-    this.#db.exec('PRAGMA secure_delete = ON');
     await this.#write(() => {
       for (const { id } of runs) this.#db.run('DELETE FROM runs WHERE id = ?', id);
       for (const { id } of jobs) this.#db.run('DELETE FROM jobs WHERE id = ?', id);
@@ -313,6 +314,17 @@ export class Jobs {
   }
 }
 
-async function nextOf({ schedule }: Pick<Wish, 'schedule'>, now: number): Promise<number | null> {
-  return (await calendar()).times(schedule, now).next().value ?? null;
+function dueUntil({ schedule, next_run_at: first }: Job, now: number) {
+  const later = times(schedule, first ?? now);
+  const newest: number[] = [];
+  let [count, next] = [0, first];
+  for (; next !== null && next <= now; next = later.next().value ?? null) {
+    count += 1;
+    if (newest.push(next) > MOST_CAUGHT_UP) newest.shift();
+  }
+  return { newest, count, next };
+}
+
+function nextOf({ schedule }: Wish, now: number): number | null {
+  return times(schedule, now).next().value ?? null;
 }

@@ -21,6 +21,7 @@ declare module '#core/agent/room.ts' {
 
 const settings = z.object({
   max_cost: z.number().positive().optional().describe('US dollars that one scheduled run may cost.'),
+  max_minutes: z.int().min(1).max(1_440).default(60).describe('Minutes that one scheduled run may take.'),
   max_runs_per_hour: z.int().min(1).default(20).describe('Runs that may begin within an hour.'),
   catch_up: z
     .enum(['latest', 'none', 'all'])
@@ -30,7 +31,6 @@ const settings = z.object({
 
 const FILE = 'schedule.sqlite';
 const TICK_MS = 15_000;
-const names = z.array(z.string()).optional();
 
 const card = {
   name: 'cronjob',
@@ -41,8 +41,13 @@ const card = {
     job: z.string().describe('id or name').optional(),
     schedule: z.string().optional(),
     prompt: z.string().describe('the whole task: a run knows nothing of this conversation').optional(),
-    ...{ name: z.string().optional(), skills: names, toolsets: names, model: z.string().optional() },
-    ...{ workdir: z.string().optional(), repeat: z.int().min(1).optional(), zone: z.string().optional() },
+    name: z.string().optional(),
+    skills: z.array(z.string()).optional(),
+    toolsets: z.array(z.string()).optional(),
+    model: z.string().optional(),
+    workdir: z.string().optional(),
+    repeat: z.int().min(1).optional(),
+    zone: z.string().optional(),
   }),
   toolset: 'schedule',
   effect: 'write',
@@ -56,7 +61,7 @@ function openSchedule(ground: RoomGround): OpenRoom {
     const limits = config.section('schedule', settings);
     const database = ground.database(FILE, scheduleSchema);
     const jobs = new Jobs({ database, clock, limits, holder: holderName(), stateOf: holderState });
-    return { ground, jobs, maxCost: limits.max_cost };
+    return { ground, jobs, limits, now: clock.now };
   });
   const isThere = () => existsSync(join(places.home, FILE));
   const load = async () => (await import('./commands.ts')).cronjobTool(card, desk, seat.isAttended);

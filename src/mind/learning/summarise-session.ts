@@ -1,6 +1,6 @@
 // Owns the summary of one found session for recall (seed 001 ch 9): one call of a small model. Invariant: without a language model there is none.
 
-import { type Clock, localDate } from '#base/clock.ts';
+import { type Clock, localDay } from '#base/clock.ts';
 import { newId } from '#base/ids.ts';
 import { contentStems } from '#base/text/words.ts';
 import { estimateTokens, sliceText } from '#base/text.ts';
@@ -108,9 +108,7 @@ function relevant(messages: readonly StoredMessage[], query: string, room: numbe
 }
 
 function dayOf(shown: readonly StoredMessage[], id: number | undefined): string {
-  const { year, month, day } = localDate(shown.find((one) => one.id === id)?.at ?? shown[0]?.at ?? 0);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${year}-${two(month)}-${two(day)}`;
+  return localDay(shown.find((one) => one.id === id)?.at ?? shown[0]?.at ?? 0);
 }
 
 interface CitingSentence {

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { isAborted } from '#base/abort.ts';
 import { atomicWrite } from '#base/atomic-write.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
-import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+import { errorCode, errorText, ifThere, TalariaError } from '#base/errors.ts';
 import { withFileLock } from '#base/platform.ts';
 import { type Ok, ok, type Refusal, type Result, refuse } from '#base/result.ts';
 import { ellipsize, wellFormed } from '#base/text.ts';
@@ -396,12 +396,7 @@ function keepCopy(path: string, text: string, epochMs: number): string {
 }
 
 function listed(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return ifThere(() => readdirSync(folder)) ?? [];
 }
 
 /** The entry, or `[BLOCKED: <handle> …]` when it may not be shown; `handle` such as `user:2`. */

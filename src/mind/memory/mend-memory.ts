@@ -1,6 +1,7 @@
 // Owns mending at start-up what a killed process left of memory writes (design 2), and putting back what one write changed.
 import { type Clock, systemClock } from '#base/clock.ts';
 import { errorCode } from '#base/errors.ts';
+import { textsOf } from '#base/json.ts';
 import { withFileLock } from '#base/platform.ts';
 import { type Ok, type Refusal, refuse } from '#base/result.ts';
 import { type MemoryOperation, outcomeByHash, type Proposal, type ProposalLedger } from '#mind/evidence/proposal.ts';
@@ -79,7 +80,7 @@ export async function undoMemoryWrite(
   if (proposal?.kind !== 'memory' || target === undefined) {
     return refuse('no-such-proposal', `There is no write of memory ${proposalId}.`);
   }
-  const [added, removed] = [texts(proposal.undo?.added), texts(proposal.undo?.removed)];
+  const [added, removed] = [textsOf(proposal.undo?.added), textsOf(proposal.undo?.removed)];
   if (proposal.status !== 'applied' || added.length + removed.length === 0) {
     return refuse('nothing-to-undo', `${proposalId} changed nothing (${proposal.status}).`);
   }
@@ -92,10 +93,6 @@ export async function undoMemoryWrite(
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(signal === undefined ? {} : { signal }),
   });
-}
-
-function texts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
 /** What stands in the way, as a sentence. */

@@ -2,8 +2,8 @@
 // Knows no ranking and no database: session_search finds, this rule filters by day. Invariant: a quote is verbatim what the tool returned, under
 // session, date and message id (reflex 7); what cannot be read is no quote.
 
-import { isoTime, localDate, parseTime } from '#base/clock.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
+import { instant, isoTime, localDate, parseTime } from '#base/clock.ts';
+import { type JsonObject, type JsonValue, objectsOf, parseJsonObject, textOf } from '#base/json.ts';
 import type { ReflexInput, ReflexMatch, ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
 import { type TimeWindow, timeWindow } from '#core/reflex/time-phrase.ts';
@@ -158,9 +158,9 @@ export interface FoundMessage {
 export function foundMessages(answer: string): readonly FoundMessage[] {
   const parsed = parseJsonObject(answer);
   if (!parsed.ok) return [];
-  return objects(parsed.value.results).flatMap((result) => {
+  return objectsOf(parsed.value.results).flatMap((result) => {
     const matched = Number(result.match_message_id);
-    const messages = [...objects(result.messages), ...objects(result.last_messages)];
+    const messages = [...objectsOf(result.messages), ...objectsOf(result.last_messages)];
     if (!Number.isNaN(matched))
       return [
         hitOf(
@@ -177,7 +177,7 @@ export function foundMessages(answer: string): readonly FoundMessage[] {
 function foundSessions(answer: string): readonly { readonly id: string; readonly at: number }[] {
   const parsed = parseJsonObject(answer);
   if (!parsed.ok) return [];
-  return objects(parsed.value.results).map((result) => ({ id: textOf(result.session_id), at: timeOf(result.when) }));
+  return objectsOf(parsed.value.results).map((result) => ({ id: textOf(result.session_id), at: timeOf(result.when) }));
 }
 
 export function quoteOf(message: FoundMessage): ReflexQuote {
@@ -188,9 +188,7 @@ export function quoteOf(message: FoundMessage): ReflexQuote {
 
 /** Local calendar day and minute, `2026-05-03 14:05`. */
 function dayOf(at: number): string {
-  const { year, month, day, hour, minute } = localDate(at);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return Number.isFinite(year) ? `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}` : isoTime(0);
+  return Number.isFinite(localDate(at).year) ? instant(at).replace(/:\d+$/, '') : isoTime(0);
 }
 
 function hitOf(result: JsonObject, message: JsonObject | undefined): FoundMessage {
@@ -211,14 +209,6 @@ function messageOf(result: JsonObject, message: JsonObject): FoundMessage {
     role: textOf(message.speaker) || textOf(message.role),
     text: textOf(message.text).trim(),
   };
-}
-
-function objects(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function timeOf(value: JsonValue | undefined): number {

@@ -12,7 +12,7 @@ import { errorText, TalariaError } from '#base/errors.ts';
 import { type Ok, ok, type Refusal, type Result, refuse } from '#base/result.ts';
 import { type Finding, guardDecision } from '#mind/evidence/guard/finding.ts';
 import { scanSkillFiles } from '#mind/evidence/guard/scan-skill.ts';
-import type { Decision, Proposal, ProposalDraft } from '#mind/evidence/proposal.ts';
+import type { Decision, Proposal } from '#mind/evidence/proposal.ts';
 import { commitChange } from './door/commit-change.ts';
 import { type DoorParts, withSkillLock, withWarning } from './door/door-parts.ts';
 import { type DiffReason, rollBack, skillDiff } from './door/history.ts';
@@ -32,7 +32,7 @@ import { askGuard, locateSkill, newTarget, writeSkillChange } from './door/write
 import { parseSkill, renameSkill } from './format/parse-skill.ts';
 import { SKILL_FILE, skillLimits } from './format/skill-text.ts';
 import type { SkillDoor, SkillOutcome, SkillRefusal, SkillWrite, SkillWritten } from './skill.ts';
-import { argumentsOf } from './skill-cards.ts';
+import { skillDraft } from './skill-cards.ts';
 import { createSkillRecords } from './skill-records.ts';
 
 /** The guard is the home's own when none is given. */
@@ -111,22 +111,10 @@ async function mirrored<T extends Ok<SkillWritten> | Refusal>(
 
 /** The proposal that was opened before, or a new one for this write. */
 async function proposalOf({ ledger }: DoorParts, request: SkillWrite): Promise<Proposal> {
-  if (request.proposalId === undefined) return ledger.open(draftOf(request));
+  if (request.proposalId === undefined) return ledger.open(skillDraft(request));
   const known = ledger.get(request.proposalId);
   if (known) return known;
   throw new TalariaError(`there is no proposal ${request.proposalId}`, { code: 'no-such-proposal' });
-}
-
-function draftOf({ name, change, actor, expectedHash, sessionId, citations }: SkillWrite): ProposalDraft {
-  return {
-    kind: 'skill',
-    actor,
-    target: name,
-    action: change.action,
-    change: { name, ...argumentsOf(change), ...(expectedHash ? { expected_hash: expectedHash } : {}) },
-    citations: citations ?? [],
-    ...(sessionId === undefined ? {} : { sessionId }),
-  };
 }
 
 /** Runs `work` and sees to it that the proposal does not stay open, whatever happens. */

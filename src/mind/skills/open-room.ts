@@ -1,22 +1,21 @@
 // Owns the skills' front: the library that reads them, the one door that writes them, their tools, their place in the prompt, and what is
 // noticed of their use. Invariant: nothing of it is loaded before it is needed, for most homes begin without a skill.
 import { existsSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Database } from '#base/database/connection.ts';
-import { errorCode } from '#base/errors.ts';
+import { ifThere } from '#base/errors.ts';
 import { type Lazy, lazy } from '#base/lazy.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { refuse } from '#base/result.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
 import type { OpenRoom, Places, RoomGround } from '#core/agent/room.ts';
 import { type AnyTool, lateTool } from '#core/agent/tool.ts';
-import type { ProposalDraft } from '#mind/evidence/proposal.ts';
 import { allVersions, asSkillVersion } from './door/versions.ts';
 import type { GuardedSkillDoor } from './guarded-apply.ts';
 import type { SkillRanker } from './library/offer-skills.ts';
 import type { OpenLibrary } from './library/skill-library.ts';
 import type { OpenedReading } from './open-skills.ts';
-import type { SkillWrite } from './skill.ts';
-import { argumentsOf, skillManageCard, skillsListCard, skillViewCard } from './skill-cards.ts';
+import { skillDraft, skillManageCard, skillsListCard, skillViewCard } from './skill-cards.ts';
 import { createSkillRecords, type SkillRecords } from './skill-records.ts';
 import type { UseTrackerOptions } from './skill-uses.ts';
 
@@ -38,7 +37,7 @@ export async function openRoom(ground: RoomGround, settings: SkillSettings): Pro
     made ??= createSkillRecords({ database: state, root: places.skills, clock });
     return made;
   };
-  const external = settings.external_dirs.map((folder) => externalFolder(folder, places));
+  const external = settings.external_dirs.map((folder) => typedPath(folder, { ...places, cwd: places.home }));
   const reading = lazy(async () =>
     (await import('./open-skills.ts')).openReading(ground, { records: records(), external }),
   );
@@ -68,12 +67,6 @@ interface OpenSkills {
   readonly door: GuardedSkillDoor;
   readonly records: () => SkillRecords;
   readonly state: Database;
-}
-
-/** `~` is the person's folder, what is relative starts from the home. */
-function externalFolder(folder: string, { home, userHome }: Places): string {
-  const written = folder.replace(/^~(?=$|[/\\])/, () => userHome);
-  return resolve(home, written);
 }
 
 /** Until it is loaded it answers as an empty library does; `ready` loads it only where a folder could hold a skill. */
@@ -204,11 +197,6 @@ async function skillTools(ground: RoomGround, { settings, library, door }: OpenS
   ];
 }
 
-export function skillDraft({ name, change, actor, sessionId, citations = [] }: SkillWrite): ProposalDraft {
-  const whose = { actor, citations, ...(sessionId === undefined ? {} : { sessionId }) };
-  return { kind: 'skill', target: name, action: change.action, change: { name, ...argumentsOf(change) }, ...whose };
-}
-
 /** What the session's frozen index has no room for, or did not know: it goes into the user message, for the prefix never changes. */
 async function offers(ground: RoomGround, { library, reading }: OpenSkills): Promise<Hooks> {
   const store = await ground.door('sessions');
@@ -262,10 +250,5 @@ function hasUnfinishedBackup(backups: string): boolean {
 }
 
 function names(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return ifThere(() => readdirSync(folder)) ?? [];
 }

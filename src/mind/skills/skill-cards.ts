@@ -5,7 +5,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { ToolCard } from '#core/agent/tool.ts';
 import { evidenceArgument } from '#mind/evidence/citations.ts';
-import type { SkillChange } from './skill.ts';
+import type { ProposalDraft } from '#mind/evidence/proposal.ts';
+import type { SkillChange, SkillWrite } from './skill.ts';
 
 const text = z.string().optional();
 
@@ -129,4 +130,16 @@ export function argumentsOf(change: SkillChange): JsonObject {
   const nameOf = (key: string) =>
     key === 'content' && change.action === 'write_file' ? 'file_content' : (ARGUMENTS[key] ?? key);
   return Object.fromEntries(given.map(([key, value]) => [nameOf(key), value])) as JsonObject;
+}
+
+export function skillDraft({ name, change, actor, expectedHash, sessionId, citations }: SkillWrite): ProposalDraft {
+  return {
+    kind: 'skill',
+    actor,
+    target: name,
+    action: change.action,
+    change: { name, ...argumentsOf(change), ...(expectedHash ? { expected_hash: expectedHash } : {}) },
+    citations: citations ?? [],
+    ...(sessionId === undefined ? {} : { sessionId }),
+  };
 }

@@ -317,7 +317,7 @@ export function judgeVersion(older: UseCounts, newer: UseCounts, isLook = LOOKS.
   return said(probability < LOOK_LEVEL ? 'not-certain' : 'worse');
 }
 
-function usesOf({ successes, failures }: UseCounts): number {
+export function usesOf({ successes, failures }: UseCounts): number {
   return successes + failures;
 }
 

@@ -2,10 +2,10 @@
 // Invariants: what is no loopback address is not opened without a key that the owner set; standard output of `mcp serve` holds protocol lines alone.
 import { once } from 'node:events';
 import { z } from 'zod';
-import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+import { TalariaError } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
-import type { CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
-import { type AnyCommand, defineCommand, failed, line, refused, wrongUse } from '#core/agent/command-spec.ts';
+import type { AnyCommand, CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
+import { defineCommand, line, refused, wrongUse } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import type { App, AppOptions } from '#surfaces/app/app.ts';
 import { serveSchema } from '#surfaces/app/home/config-schema.ts';
@@ -30,20 +30,29 @@ const address = z.object({
 export function serveCommands(seat: ServeSeat): readonly AnyCommand[] {
   return [
     defineCommand({
-      ...{ name: 'serve', summary: 'Serve the OpenAI-compatible API and MCP, until it is stopped', surfaces: ['cli'] },
-      ...{ untilStopped: true, input: address, examples: ['talaria serve', 'talaria serve --port 9000'] },
+      name: 'serve',
+      summary: 'Serve the OpenAI-compatible API and MCP, until it is stopped',
+      surfaces: ['cli'],
+      untilStopped: true,
+      input: address,
+      examples: ['talaria serve', 'talaria serve --port 9000'],
       run: (asked, context) => serve(seat, asked, context),
     }),
     defineCommand({
-      ...{ name: 'serve key', summary: 'Show the key that clients of talaria serve send', surfaces: ['cli'] },
+      name: 'serve key',
+      summary: 'Show the key that clients of talaria serve send',
+      surfaces: ['cli'],
       input: z.object({}),
       run: async function* () {
         yield line(await keyOf(seat.ground, true));
       },
     }),
     defineCommand({
-      ...{ name: 'mcp serve', summary: 'Serve MCP on standard input and output', surfaces: ['cli'] },
-      ...{ untilStopped: true, input: z.object({}) },
+      name: 'mcp serve',
+      summary: 'Serve MCP on standard input and output',
+      surfaces: ['cli'],
+      untilStopped: true,
+      input: z.object({}),
       run: (_: unknown, context) => serveStdio(seat, context),
     }),
   ];
@@ -71,17 +80,11 @@ async function* serve(seat: ServeSeat, asked: z.infer<typeof address>, { signal 
     return yield refused('key-missing', `${host} can be reached from other machines, and there is no key`, fix);
   }
   const desk = new (await import('./turns.ts')).TurnDesk(await seat.app({ serves: true }));
-  try {
-    const server = await openServer(desk, { host, port, key, version });
-    const parts = [settings.api ? '/v1' : [], settings.mcp ? '/mcp' : []].flat().join(', ');
-    const url = `http://${bracketed(host)}:${server.port}`;
-    yield line(`Talaria serves ${parts} at ${url}; its key: talaria serve key`);
-    if (!signal.aborted) await once(signal, 'abort');
-    await server.close();
-  } catch (error) {
-    if (errorCode(error) !== 'no-address') throw error;
-    yield failed('no-address', errorText(error), 'Name another with --port or --host.');
-  }
+  const server = await openServer(desk, { host, port, key, version });
+  const parts = [settings.api ? '/v1' : [], settings.mcp ? '/mcp' : []].flat().join(', ');
+  yield line(`Talaria serves ${parts} at http://${bracketed(host)}:${server.port}; its key: talaria serve key`);
+  if (!signal.aborted) await once(signal, 'abort');
+  await server.close();
 }
 
 async function* serveStdio(seat: ServeSeat, { stdio, signal }: CommandContext): Outputs {

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import * as mcp from '@modelcontextprotocol/server';
 import { memorySkillFiles, SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
+import { z } from 'zod';
 import { errorText } from '#base/errors.ts';
 import { createAsyncQueue } from '#base/fabric.ts';
 import { newId } from '#base/ids.ts';
@@ -20,12 +21,9 @@ const READING = ['session_search', 'skills_list', 'skill_view', 'recursive_read'
 /** How long a question waits for its answer, ms. */
 const ANSWER_MS = 600_000;
 
-const ASK = schemaOf({
-  type: 'object',
-  properties: { prompt: { type: 'string', minLength: 1 }, session_id: { type: 'string' } },
-  required: ['prompt'],
-});
-const ALLOW = { type: 'boolean' as const, title: 'Allow it this once' };
+const ASK = z.object({ prompt: z.string().min(1), session_id: z.string().optional() });
+
+const ALLOW = z.object({ allow: z.boolean().meta({ title: 'Allow it this once' }) });
 
 export function createMcpServers(desk: TurnDesk, version: string): mcp.McpServerFactory {
   const { app } = desk;
@@ -34,13 +32,16 @@ export function createMcpServers(desk: TurnDesk, version: string): mcp.McpServer
     const means = { capabilities: { prompts: {} }, inputRequired: { maxRounds: 64 } }; // also a list of no prompts
     const server = new mcp.McpServer({ name: 'talaria', version }, means);
     const description = 'Ask Talaria, an agent with memory, skills and tools of its own. session_id: goes on there.';
-    server.registerTool('ask', { description, inputSchema: ASK }, (input, context) =>
-      ask([desk, asks, server], input, context),
-    );
+    server.registerTool('ask', { description, inputSchema: ASK }, async (asked, { mcpReq }) => {
+      const known = mcpReq.requestState<string>();
+      const asking = known ? asks.get(known) : begin(desk, asked, offersAnswers(server, mcpReq));
+      return asking ? listen(asking, mcpReq, { app, asks }) : told('this question is over; ask again', true);
+    });
     for (const tool of READING.flatMap((name) => app.allTools().get(name) ?? [])) {
       const { name, description, parameters } = functionSchema(tool);
-      const shown = { description, inputSchema: schemaOf(parameters), annotations: { readOnlyHint: true } };
-      server.registerTool(name, shown, (input, context) => read(app, tool, input, context));
+      const inputSchema = mcp.fromJsonSchema<JsonObject>(parameters as mcp.JsonSchemaType);
+      const shown = { description, inputSchema, annotations: { readOnlyHint: true } };
+      server.registerTool(name, shown, (input, { mcpReq }) => read(app, tool, input, mcpReq.signal));
     }
     for (const name of ['MEMORY.md', 'USER.md']) {
       const text = () => String(readBytesIfThere(join(app.home.memories, name)) ?? '');
@@ -50,17 +51,11 @@ export function createMcpServers(desk: TurnDesk, version: string): mcp.McpServer
     const skills = await offered(app);
     (await catalogOf(app.doors.skills, skills)).attach(server);
     for (const { name, description } of skills) {
-      const text = () => app.doors.skills.get(name)?.body ?? '';
-      server.registerPrompt(name, { description }, () => ({
-        messages: [{ role: 'user', content: { type: 'text', text: text() } }],
-      }));
+      const content = () => ({ type: 'text' as const, text: app.doors.skills.get(name)?.body ?? '' });
+      server.registerPrompt(name, { description }, () => ({ messages: [{ role: 'user', content: content() }] }));
     }
     return server;
   };
-}
-
-function schemaOf(schema: JsonObject) {
-  return mcp.fromJsonSchema<JsonObject>(schema as mcp.JsonSchemaType);
 }
 
 async function offered(app: App) {
@@ -82,18 +77,16 @@ function catalogOf(library: App['doors']['skills'], skills: Awaited<ReturnType<t
 }
 
 /** One call of a tool beside any session; what would ask the owner is refused. */
-async function read(app: App, card: AnyTool, input: JsonObject, context: mcp.ServerContext) {
+async function read(app: App, card: AnyTool, input: JsonObject, signal: AbortSignal) {
   const tool = (await card.load?.()) ?? card;
-  const parsed = tool.input.safeParse(input);
-  if (!parsed.success) return told(parsed.error.message, true);
-  const place = {
-    ...{ sessionId: 'mcp', callId: newId('call'), cwd: app.environment.cwd, clock: app.clock, asker: absentAsker },
-    ...{ spillFolder: app.home.spill, history: () => [], redact: app.redact, progress: () => undefined },
-  };
-  const risk = tool.risk?.(parsed.data, place);
+  const parsed = tool.input.parse(input);
+  const { clock, environment, home, redact } = app;
+  const place = { cwd: environment.cwd, clock, asker: absentAsker, spillFolder: home.spill, redact };
+  const call = { ...place, sessionId: 'mcp', callId: newId('call'), history: () => [], progress: () => undefined };
+  const risk = tool.risk?.(parsed, call);
   if (risk && risk.level !== 'none') return told(`refused: ${risk.reason}`, true);
-  const { text, isError } = await tool.run(parsed.data, place, context.mcpReq.signal);
-  return told(app.redact(text), isError);
+  const { text, isError } = await tool.run(parsed, call, signal);
+  return told(redact(text), isError);
 }
 
 function told(text: string, isError = false) {
@@ -105,65 +98,61 @@ type Happened =
   | { readonly question: ApprovalRequest; readonly answer: (answer: ApprovalAnswer) => void }
   | { readonly end: JsonObject };
 
+type Request = mcp.ServerContext['mcpReq'];
+
 /** A turn that may wait for answers between two requests of its client. */
 interface Asking {
+  readonly id: string;
   readonly happened: AsyncIterator<Happened>;
   readonly stop: AbortController;
   /** The request that waits now. */
-  request: mcp.ServerContext['mcpReq'];
+  request?: Request;
   answer?: (answer: ApprovalAnswer) => void;
 }
 
-type Ground = readonly [desk: TurnDesk, asks: Map<string, Asking>, server: mcp.McpServer];
-
-async function ask([desk, asks, server]: Ground, input: JsonObject, { mcpReq }: mcp.ServerContext) {
-  const known = mcpReq.requestState<string>();
-  const id = known ?? newId('ask');
-  const asking = known ? asks.get(known) : begin(desk, input, mcpReq, offersAnswers(server, mcpReq));
-  if (!asking) return told('this question is over; ask again', true);
-  asking.request = mcpReq;
-  const stop = () => asking.stop.abort(mcpReq.signal.reason);
-  mcpReq.signal.addEventListener('abort', stop, { once: true });
-  const allowed = mcp.acceptedContent(mcpReq.inputResponses, 'approval')?.allow === true;
-  const no = { decision: 'deny', reason: 'the person at the client said no' } as const;
-  asking.answer?.(allowed ? { decision: 'once' } : no);
+/** Until the turn ends, or asks. */
+async function listen(asking: Asking, request: Request, { app, asks }: { app: App; asks: Map<string, Asking> }) {
+  asking.request = request;
+  const stop = () => asking.stop.abort(request.signal.reason);
+  request.signal.addEventListener('abort', stop, { once: true });
+  const isAllowed = mcp.acceptedContent(request.inputResponses, 'approval', ALLOW)?.allow === true;
+  asking.answer?.(isAllowed ? { decision: 'once' } : { decision: 'deny', reason: 'the person at the client said no' });
   const { value } = await asking.happened.next();
-  mcpReq.signal.removeEventListener('abort', stop);
+  request.signal.removeEventListener('abort', stop);
   if ('end' in value)
     return { ...told(String(value.end.text), value.end.outcome !== 'done'), structuredContent: value.end };
-  asks.set(id, asking);
-  const cancel = desk.app.clock.after(ANSWER_MS, () => {
-    asks.delete(id);
+  asks.set(asking.id, asking);
+  const cancel = app.clock.after(ANSWER_MS, () => {
+    asks.delete(asking.id);
     asking.stop.abort();
   });
   asking.answer = (answer) => {
     cancel();
-    asks.delete(id);
+    asks.delete(asking.id);
     value.answer(answer);
   };
   const message = `${value.question.preview}\n\n${value.question.reason}`;
-  const requestedSchema = { type: 'object' as const, properties: { allow: ALLOW }, required: ['allow'] };
-  const approval = mcp.inputRequired.elicit({ message, requestedSchema });
-  return mcp.inputRequired({ inputRequests: { approval }, requestState: id });
+  const approval = mcp.inputRequired.elicit({ message, requestedSchema: ALLOW });
+  return mcp.inputRequired({ inputRequests: { approval }, requestState: asking.id });
 }
 
 /** In the newer era each request says what its client can do. */
-function offersAnswers({ server }: mcp.McpServer, request: Asking['request']): boolean {
+function offersAnswers({ server }: mcp.McpServer, request: Request): boolean {
   const envelope: JsonObject = { ...request.envelope };
   const declared = envelope[mcp.CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
   return isJsonObject(declared) && declared.elicitation !== undefined;
 }
 
-function begin(desk: TurnDesk, input: JsonObject, request: Asking['request'], isAsked: boolean): Asking {
-  const { prompt, session_id } = input;
+function begin(desk: TurnDesk, { prompt, session_id: session }: z.infer<typeof ASK>, isAsked: boolean): Asking {
   const queue = createAsyncQueue<Happened>();
-  const asking: Asking = { happened: queue[Symbol.asyncIterator](), stop: new AbortController(), request };
+  const asking: Asking = { id: newId('ask'), happened: queue[Symbol.asyncIterator](), stop: new AbortController() };
   const approve = (question: ApprovalRequest) =>
     new Promise<ApprovalAnswer>((answer) => queue.push({ question, answer }));
   const wish: TurnWish = {
-    ...{ source: 'mcp', origin: 'model', last: { role: 'user', text: String(prompt), images: [] } },
+    source: 'mcp',
+    last: { role: 'user', text: prompt, images: [] },
     ...(isAsked ? { approver: { approve } } : {}),
-    ...(typeof session_id === 'string' ? { place: { session: session_id } } : {}),
+    ...(session ? { place: { session } } : {}),
   };
   const ended = play(desk, wish, asking)
     .catch((error: unknown) => ({ text: desk.app.redact(errorText(error)), outcome: 'failed' }))
@@ -174,7 +163,8 @@ function begin(desk: TurnDesk, input: JsonObject, request: Asking['request'], is
 
 async function play(desk: TurnDesk, wish: TurnWish, asking: Asking): Promise<JsonObject> {
   const turn = await desk.begin(wish, asking.stop.signal);
-  let [end, progress]: [JsonObject, number] = [{}, 0];
+  let end: JsonObject = {};
+  let progress = 0;
   try {
     for await (const event of turn.events) {
       if (event.type === 'tool-start') await tell(asking.request, event.summary, ++progress);
@@ -182,15 +172,15 @@ async function play(desk: TurnDesk, wish: TurnWish, asking: Asking): Promise<Jso
         end = { text: event.error?.message ?? event.text, outcome: event.outcome, cost: event.cost };
     }
   } finally {
-    await turn.end();
+    await turn.leave();
   }
   return { ...end, session_id: turn.sessionId };
 }
 
 /** Says what runs, to a client that wants to hear it; one that has left hears nothing more. */
-async function tell(request: Asking['request'], message: string, progress: number): Promise<void> {
-  const progressToken = request._meta?.progressToken;
+async function tell(request: Request | undefined, message: string, progress: number): Promise<void> {
+  const progressToken = request?._meta?.progressToken;
   if (progressToken === undefined) return;
   const params = { progressToken, progress, message };
-  await request.notify({ method: 'notifications/progress', params }).catch(() => undefined);
+  await request?.notify({ method: 'notifications/progress', params }).catch(() => undefined);
 }

@@ -12,18 +12,16 @@ import {
   validateHostHeader,
   validateOriginHeader,
 } from '@modelcontextprotocol/server';
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type Next } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { streamSSE } from 'hono/streaming';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { createEventLog } from '#base/fabric.ts';
 import { sha256 } from '#base/ids.ts';
-import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import { redactSecrets } from '#base/secrets.ts';
-import { chatWire, type Wire } from './chat-wire.ts';
 import { createMcpServers } from './mcp-server.ts';
-import { readResponse, responsesWire } from './responses-wire.ts';
 import { ApiError, type TurnDesk } from './turns.ts';
+import { chatWire, readResponse, responsesWire, type Wire } from './wires.ts';
 
 export interface ServerMeans {
   readonly host: string;
@@ -47,10 +45,8 @@ export async function openServer(desk: TurnDesk, means: ServerMeans) {
   const server = serve({ fetch: routes(desk, means).fetch, hostname: host, port }) as Server;
   await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
     const why = cause.code === 'EADDRINUSE' ? 'is in use' : `cannot be listened at: ${errorText(cause)}`;
-    throw new TalariaError(`port ${port} of ${host} ${why}`, { code: 'no-address', cause });
-  });
-  server.on('request', (_, response) => {
-    response.once('close', () => server.listening || server.closeIdleConnections());
+    const fix = 'Name another with --port or --host.';
+    throw new TalariaError(`port ${port} of ${host} ${why}`, { code: 'no-address', fix, cause });
   });
   return {
     port: (server.address() as AddressInfo).port,
@@ -74,7 +70,7 @@ function routes(desk: TurnDesk, means: ServerMeans): Hono {
   hono.use(async (c, next) => {
     const from = clock.monotonic();
     await next();
-    const session = c.res.headers.get(SESSION_HEADERS[0]) ?? null;
+    const session = c.res.headers.get(SESSION_HEADERS[0]);
     const { method, path } = c.req;
     log.write('request', { method, path, status: c.res.status, ms: Math.round(clock.monotonic() - from), session });
   });
@@ -96,8 +92,8 @@ function routes(desk: TurnDesk, means: ServerMeans): Hono {
     desk.modelOf(c.req.param('id'));
     return c.json(model(c.req.param('id')));
   });
-  hono.post('/v1/chat/completions', async (c) => answer(c, desk, chatWire(await bodyOf(c))));
-  hono.post('/v1/responses', async (c) => answer(c, desk, await responsesWire(await bodyOf(c), desk)));
+  hono.post('/v1/chat/completions', async (c) => answer(c, desk, chatWire(await c.req.text())));
+  hono.post('/v1/responses', async (c) => answer(c, desk, await responsesWire(await c.req.text(), desk)));
   hono.get('/v1/responses/:id', async (c) => c.json(await readResponse(desk, c.req.param('id'))));
   hono.delete('/v1/responses/:id', (c) => {
     const id = c.req.param('id');
@@ -107,14 +103,14 @@ function routes(desk: TurnDesk, means: ServerMeans): Hono {
   return hono;
 }
 
-/** Before anything is read of a request. */
+/** Before anything is read of a request. hono's own check takes no key but one of a token's characters; an owner's may be any. */
 function guard({ app }: TurnDesk, { host, key }: ServerMeans) {
   const { allow_hosts, allow_origins } = app.loaded.config.serve;
   const machine = Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => bracketed(one.address)));
   const ours = isLoopback(host) ? [] : [bracketed(host), hostname(), ...machine];
   const hosts = [...localhostAllowedHostnames(), ...ours, ...allow_hosts];
   const wanted = Buffer.from(sha256(`Bearer ${key}`));
-  return async ({ req }: Context, next: () => Promise<void>): Promise<void> => {
+  return async ({ req }: Context, next: Next) => {
     const { host: called, origin, authorization = '' } = req.header();
     if (!validateHostHeader(called, hosts).ok)
       throw new ApiError(403, 'host_not_allowed', 'this Host is not one of ours; see serve.allow_hosts');
@@ -133,22 +129,22 @@ export function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-async function bodyOf(c: Context): Promise<JsonObject> {
-  const body = parseJsonObject(await c.req.text());
-  if (!body.ok) throw new ApiError(400, 'invalid_json', 'the body is no JSON object');
-  return body.value;
-}
-
 const SESSION_HEADERS = ['X-Talaria-Session-Id', 'X-Hermes-Session-Id'] as const;
 
-async function answer(c: Context, desk: TurnDesk, { wish, streams, play }: Wire): Promise<Response> {
+async function answer(c: Context, desk: TurnDesk, { wish, streams, frames, whole }: Wire): Promise<Response> {
   const [session] = SESSION_HEADERS.flatMap((name) => c.req.header(name) ?? []);
-  const turn = await desk.begin({ ...(session ? { place: { session } } : {}), ...wish }, c.req.raw.signal);
+  const turn = await desk.begin(
+    { ...wish, place: wish.place ?? (session ? { session } : undefined) },
+    c.req.raw.signal,
+  );
   for (const name of SESSION_HEADERS) c.header(name, turn.sessionId);
   if (!streams) {
-    const whole = await played(play(turn)).finally(turn.end);
-    if (whole instanceof ApiError) throw whole;
-    return c.json(whole);
+    try {
+      await Array.fromAsync(turn.events);
+      return c.json(whole(turn));
+    } finally {
+      await turn.leave();
+    }
   }
   return streamSSE(c, async (out) => {
     let stop: (() => void) | undefined;
@@ -157,33 +153,23 @@ async function answer(c: Context, desk: TurnDesk, { wish, streams, play }: Wire)
     };
     beat();
     try {
-      for await (const frame of play(turn)) await out.write(frame);
+      for await (const frame of frames(turn)) await out.write(frame);
     } catch (error) {
-      await out.write(`data: ${JSON.stringify(errorBody(error).body)}\n\n`);
+      await out.writeSSE({ data: await answerOf(error).text() });
     } finally {
       stop?.();
-      await turn.end();
+      await turn.leave();
     }
   });
-}
-
-async function played(frames: ReturnType<Wire['play']>) {
-  let last = await frames.next();
-  while (!last.done) last = await frames.next();
-  return last.value;
 }
 
 const TYPES = { 401: 'authentication_error', 403: 'permission_error', 429: 'rate_limit_error' };
 const HEADERS = { 401: { 'www-authenticate': 'Bearer' }, 429: { 'retry-after': '5' } };
 
-function errorBody(error: unknown): { readonly status: number; readonly body: JsonObject } {
-  const { status = 500, param = null } = error instanceof ApiError ? error : {};
-  const code = errorCode(error) ?? 'internal_error';
-  const type = TYPES[status as keyof typeof TYPES] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
-  return { status, body: { error: { message: redactSecrets(errorText(error)), type, param, code } } };
-}
-
 function answerOf(error: unknown): Response {
-  const { status, body } = errorBody(error);
+  const { status = 500, param = null } = error instanceof ApiError ? error : {};
+  const type = TYPES[status as keyof typeof TYPES] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
+  const message = redactSecrets(errorText(error));
+  const body = { error: { message, type, param, code: errorCode(error) ?? 'internal_error' } };
   return Response.json(body, { status, headers: HEADERS[status as keyof typeof HEADERS] ?? {} });
 }

@@ -11,7 +11,7 @@ import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import { type Approver, absentAsker } from '#core/agent/approver.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
-import { isText, type Message, type Origin, type UserPart } from '#core/model/message.ts';
+import { isText, type Message, type UserPart } from '#core/model/message.ts';
 import { MOST_IMAGE_BYTES, MOST_IMAGES } from '#core/model/pictures.ts';
 import { fetchPage } from '#core/tools/web-fetch-tool.ts';
 import type { App } from '#surfaces/app/app.ts';
@@ -43,33 +43,21 @@ export interface TurnWish {
   /** What the program itself wants said to the model. */
   readonly context?: string;
   /** Named by the client; `last`: the message that it goes on behind. */
-  readonly place?: Place;
+  readonly place?: { readonly session: string; readonly last?: number } | undefined;
   /** `talaria`, or `talaria/PROVIDER/MODEL`. */
   readonly model?: string;
   readonly maxOutputTokens?: number | null | undefined;
   readonly user?: string | null | undefined;
   readonly approver?: Approver;
-  /** Whose words it is; default the owner's. */
-  readonly origin?: Origin;
 }
 
-interface Place {
-  readonly session: string;
-  readonly last?: number;
-}
+type Place = NonNullable<TurnWish['place']>;
 
 export type Turn = Awaited<ReturnType<TurnDesk['begin']>>;
 
-const TABLES = [
-  'CREATE TABLE histories(hash TEXT PRIMARY KEY, session TEXT NOT NULL, last INTEGER NOT NULL) WITHOUT ROWID;',
-  'CREATE TABLE responses(id TEXT PRIMARY KEY, session TEXT NOT NULL, first INTEGER NOT NULL,',
-  'last INTEGER NOT NULL, body TEXT NOT NULL);',
-];
-const SCHEMA: RoomSchema = { room: 'api', steps: [TABLES.join('\n')] };
-
-const KEEP_HISTORY = 'INSERT OR REPLACE INTO histories VALUES(?, ?, ?)';
-const FIND_RESPONSE = 'SELECT * FROM responses WHERE id = ?';
-const KEEP_RESPONSE = 'INSERT INTO responses VALUES(?, ?, ?, ?, ?)';
+const HISTORIES = 'CREATE TABLE histories(hash TEXT PRIMARY KEY, session TEXT, last INTEGER) WITHOUT ROWID;';
+const RESPONSES = 'CREATE TABLE responses(id TEXT PRIMARY KEY, session TEXT, first INTEGER, last INTEGER, body TEXT);';
+const SCHEMA: RoomSchema = { room: 'api', steps: [HISTORIES + RESPONSES] };
 
 /** Under each name so many at once, the others in the order in which they came. */
 class Queues {
@@ -125,15 +113,12 @@ class Seen {
     if (/^(?:step-start|model-retry|model-fallback)$/.test(event.type)) this.#fresh = '';
     if (event.type !== 'text-delta') return '';
     this.#fresh += event.text;
-    if (this.text.startsWith(this.#whole)) return '';
-    if (!this.#whole.startsWith(this.text)) this.#before = this.text;
-    const more = this.#whole.slice(this.text.length);
+    const whole = () => (this.#before === '' ? this.#fresh : `${this.#before}\n\n${this.#fresh}`);
+    if (this.text.startsWith(whole())) return '';
+    if (!whole().startsWith(this.text)) this.#before = this.text;
+    const more = whole().slice(this.text.length);
     this.text += more;
     return more;
-  }
-
-  get #whole(): string {
-    return this.#before === '' ? this.#fresh : `${this.#before}\n\n${this.#fresh}`;
   }
 }
 
@@ -153,60 +138,69 @@ export class TurnDesk {
     this.#database = openDatabase(join(app.home.root, 'api.sqlite'), { rooms: [SCHEMA], clock: app.clock }).database;
   }
 
-  /** Throws ApiError. Whoever gets a turn ends it. */
+  /** Throws ApiError. Whoever gets a turn leaves it. */
   async begin(wish: TurnWish, left: AbortSignal) {
     if (this.#isEnding) throw new ApiError(503, 'server_ending', 'the server is ending');
     const signal = AbortSignal.any([left, this.#stop.signal]);
     const { promise, resolve } = Promise.withResolvers<void>();
-    const held: (() => unknown)[] = [() => this.#running.delete(promise), resolve];
-    /** Gives session and place back. Idempotent. */
-    const end = async () => {
-      for (const give of held.splice(0).reverse()) await give();
-    };
     this.#running.add(promise);
+    const held = new AsyncDisposableStack();
+    held.defer(resolve);
+    held.defer(() => void this.#running.delete(promise));
     try {
       const place = wish.place ?? this.#known(wish);
-      if (place) held.push(await this.#queues.enter(place.session, 1, signal));
-      held.push(await this.#freePlace(signal));
+      if (place) held.defer(await this.#queues.enter(place.session, 1, signal));
+      held.defer(await this.#freePlace(signal));
       const images = await this.#pictures(wish.last, signal);
       const conversation = await this.#open(wish, place, signal);
-      held.push(() => conversation.leave());
+      held.defer(() => conversation.leave());
       const extra = [...contextOf(wish.context, conversation.history), ...images];
-      const sent = conversation.send(wish.last.text, { signal, extra, origin: wish.origin ?? 'owner' });
-      const seen = new Seen();
       const sessionId = conversation.session.id;
-      const ids = () => [seen.stored[0]?.messageId ?? 0, seen.stored.at(-1)?.messageId ?? 0] as const;
+      const origin = wish.source === 'mcp' ? 'model' : 'owner';
+      const sent = conversation.send(wish.last.text, { signal, extra, origin });
+      const seen = new Seen();
+      const lastId = () => seen.stored.at(-1)?.messageId ?? 0;
       return {
-        ...{ sessionId, end, createdAt: Math.floor(this.app.clock.now() / 1000), events: seen.events(sent) },
+        sessionId,
+        createdAt: Math.floor(this.app.clock.now() / 1000),
+        events: seen.events(sent),
         /** Those that are durable, oldest first. */
         messages: () => seen.stored.map(({ message }) => message),
         /** What the client shows goes on here. Throws ApiError where the turn brought nothing to answer with. */
         ended: () => {
-          const last = seen.end;
-          for (const text of [seen.text, last.text]) {
-            const all = [...(wish.past ?? []), wish.last, { role: 'assistant' as const, text, images: [] }];
-            this.#database.run(KEEP_HISTORY, historyKey(all, wish.user), sessionId, ids()[1]);
+          const { end } = seen;
+          for (const text of [seen.text, end.text]) {
+            const key = historyKey(
+              [...(wish.past ?? []), wish.last, { role: 'assistant', text, images: [] }],
+              wish.user,
+            );
+            this.#database.run('INSERT OR REPLACE INTO histories VALUES(?, ?, ?)', key, sessionId, lastId());
           }
-          return last;
+          return end;
         },
         /** Gives it back by this id; `body`: without its words. */
-        keepResponse: (id: string, body: JsonObject) =>
-          this.#database.run(KEEP_RESPONSE, id, sessionId, ...ids(), JSON.stringify(body)),
+        keepResponse: (id: string, body: JsonObject) => {
+          const sql = 'INSERT INTO responses VALUES(?, ?, ?, ?, ?)';
+          this.#database.run(sql, id, sessionId, seen.stored[0]?.messageId ?? 0, lastId(), JSON.stringify(body));
+        },
+        /** Gives session and place back. Idempotent. */
+        leave: () => held.disposeAsync(),
       };
     } catch (error) {
-      await end();
+      await held.disposeAsync();
       throw error;
     }
   }
 
   /** Throws ApiError 404; also where its session is gone. */
   async response(id: string, param?: string) {
-    const row = this.#database.get<Required<Place> & { first: number; body: string }>(FIND_RESPONSE, id);
+    const sql = 'SELECT * FROM responses WHERE id = ?';
+    const row = this.#database.get<Required<Place> & { first: number; body: string }>(sql, id);
     const { sessions } = this.app.doors;
     if (!row || !(await sessions.get(row.session))) throw noResponse(id, param);
     const body = parseJsonObject(row.body);
-    const all = (await sessions.messages(row.session)).filter((one) => one.id >= row.first && one.id <= row.last);
-    return { ...row, body: body.ok ? body.value : {}, messages: all.map(({ message }) => message) };
+    const own = (await sessions.messages(row.session)).filter(({ id: at }) => at >= row.first && at <= row.last);
+    return { ...row, body: body.ok ? body.value : {}, messages: own.map(({ message }) => message) };
   }
 
   /** The session stays. Throws ApiError 404. */
@@ -235,7 +229,7 @@ export class TurnDesk {
   }
 
   async #open(wish: TurnWish, place: Place | undefined, signal: AbortSignal): Promise<Conversation> {
-    const { source, past = [], user, maxOutputTokens, approver = programApprover(this.app) } = wish;
+    const { source, past = [], user, maxOutputTokens, approver = absentApprover } = wish;
     const model = this.modelOf(wish.model);
     const start = { source, cwd: this.app.environment.cwd, ...(user ? { userId: user } : {}) };
     const found = place && (await this.#standing(place));
@@ -243,7 +237,11 @@ export class TurnDesk {
       throw new ApiError(404, 'session_not_found', `no session ${wish.place.session}, or no such point of it`);
     const resume = found ?? (past.length > 0 ? await this.#retold(start, past, signal) : undefined);
     const opened = await this.app.openConversation({
-      ...{ ...start, ...model, approver, asker: absentAsker },
+      ...start,
+      ...model,
+      approver,
+      asker: absentAsker,
+      ...(this.app.loaded.config.serve.approvals === 'off' ? { permission: () => 'auto' } : {}),
       ...(resume ? { resume } : {}),
       ...(maxOutputTokens ? { maxOutputTokens } : {}),
     });
@@ -333,10 +331,10 @@ function contextOf(context: string | undefined, history: readonly Message[]): re
 }
 
 /** Nobody sits at a program's turn. */
-function programApprover({ loaded }: App): Approver {
-  const isOff = loaded.config.serve.approvals === 'off';
-  const mend = `run it at a terminal${isOff ? '' : ', or set serve.approvals to off'}`;
-  const no = { decision: 'deny', reason: `it needs an approval and nobody can answer here; ${mend}` } as const;
-  const yes = { decision: 'once', reason: 'serve.approvals is off' } as const;
-  return { isUnattended: true, approve: async ({ reach }) => (isOff && (reach ?? 'beyond') !== 'beyond' ? yes : no) };
-}
+const absentApprover: Approver = {
+  isUnattended: true,
+  approve: async () => ({
+    decision: 'deny',
+    reason: 'it needs an approval and nobody can answer here; run it at a terminal, or set serve.approvals to off',
+  }),
+};

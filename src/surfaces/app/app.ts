@@ -101,7 +101,7 @@ export interface SessionMeans {
   /** Of one answer of its model. */
   readonly maxOutputTokens?: number;
   /** MCP servers of this conversation alone, as `mcp_servers` has them. */
-  readonly servers?: SessionPlace['servers'];
+  readonly servers?: NonNullable<SessionPlace['servers']>;
   /** Instead of the run's, and asked anew for each call; what the configuration or a run of `read-only` denies stays denied. */
   readonly permission?: () => Permission;
   /** Who talks. A `guest` is somebody else: his words are `foreign`, nothing that is known of the owner is shown, and nothing acts or keeps. */

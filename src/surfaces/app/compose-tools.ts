@@ -2,7 +2,7 @@
 // Knows the tools' rooms, not their work. Invariant: the selection is made once, so that every prompt of the run shows the same tools.
 import type { Clock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
-import type { JsonValue } from '#base/json.ts';
+import { textsOf } from '#base/json.ts';
 import { lazy } from '#base/lazy.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { ReflexQuestion, ReflexRule } from '#core/agent/reflex-rule.ts';
@@ -15,6 +15,7 @@ import { openingOf } from '#core/tools/terminal/openings.ts';
 import type { TerminalTools } from '#core/tools/terminal/terminal-tool.ts';
 import {
   createToolRegistry,
+  functionSchema,
   TOOLSETS,
   type ToolRegistry,
   type ToolSelection,
@@ -119,41 +120,27 @@ interface RunTools {
 /** A guest gets what guests get, whatever the run has. */
 function sessionTools(run: RunTools, wish: ToolWish): ReturnType<ComposedTools['forSession']> {
   const { registry, names: own, selection, byName, parts } = run;
-  const { toolsets, seat, window } = wish;
+  const { toolsets, seat, window, extraTools = [], brought = [] } = wish;
   const wanted = toolsets ?? (seat === 'guest' ? ['guest'] : undefined);
-  const given = givenTools(wish, wanted);
+  const given = [...extraTools, ...brought.filter(({ toolset }) => wanted?.includes(toolset) !== false)];
   const taken = given.find(({ name }, at) => byName.has(name) || given.findIndex((one) => one.name === name) < at);
   if (taken) throw new TalariaError(`two tools are named ${taken.name}`, { code: 'tool-name-taken' });
-  const isBrought = (name: string) => wish.brought?.some(({ toolset }) => toolset === name) === true;
-  const chosen =
-    wanted === undefined && given.length === 0
-      ? ok(selection)
-      : registry.select(
-          (wanted ?? own).filter((name) => !isBrought(name)),
-          given,
-        );
+  const isAsRun = wanted === undefined && given.length === 0;
+  const known = (wanted ?? own).filter((name) => !brought.some(({ toolset }) => toolset === name));
+  const chosen = isAsRun ? ok(selection) : registry.select(known, given);
   if (!chosen.ok) return chosen;
-  const { loaded } = parts;
-  const named = wanted ?? run.named;
-  const defer = { mode: loaded.config.tools.defer, window, named };
-  const shown = deferTools(narrow(chosen.value, wish), defer, loaded.cache);
+  const { config, cache } = parts.loaded;
+  const defer = { mode: config.tools.defer, window, named: wanted ?? run.named };
+  const shown = deferTools(narrow(chosen.value, wish), defer, cache);
   const more = [...given, ...shown.tools].map((tool) => [tool.name, tool] as const);
   return ok({ selection: shown, byName: new Map([...byName, ...more]) });
 }
 
-function givenTools({ extraTools = [], brought = [] }: ToolWish, wanted?: readonly string[]): readonly AnyTool[] {
-  return [...extraTools, ...brought.filter(({ toolset }) => wanted === undefined || wanted.includes(toolset))];
-}
-
 function narrow(selection: ToolSelection, { names, without = [], within }: ToolWish): ToolSelection {
-  const out = selection.tools.filter(
-    ({ name, toolset }) => without.includes(toolset) || names?.includes(name) === false || within?.has(name) === false,
+  const tools = selection.tools.filter(
+    ({ name, toolset }) => !without.includes(toolset) && names?.includes(name) !== false && within?.has(name) !== false,
   );
-  if (out.length === 0) return selection;
-  const isOut = new Set(out.map(({ name }) => name));
-  const kept = <One extends { readonly name: string }>(list: readonly One[]) =>
-    list.filter(({ name }) => !isOut.has(name));
-  return { ...selection, tools: kept(selection.tools), schemas: kept(selection.schemas) };
+  return { ...selection, tools, schemas: tools.map((tool) => functionSchema(tool)) };
 }
 
 /** Those of core: the others come with their rooms. */
@@ -183,10 +170,9 @@ function searchOf(
   if (!given) return refuse('incomplete', `${backend} needs web.search.${needed} in config.yaml`);
   const variables = variablesOf();
   const [baseUrl, apiKey] = [fillVariables(address ?? '', variables), fillVariables(key ?? '', variables)];
-  const missing = [baseUrl, apiKey].find((one) => !one.ok);
-  if (missing?.ok === false) return refuse(missing.reason, `web.search: ${missing.detail}`);
-  const filled = { baseUrl: baseUrl.ok ? baseUrl.value : '', apiKey: apiKey.ok ? apiKey.value : '' };
-  return ok({ backend, ...filled, ...proxiesOf(variables) });
+  if (!baseUrl.ok) return refuse(baseUrl.reason, `web.search: ${baseUrl.detail}`);
+  if (!apiKey.ok) return refuse(apiKey.reason, `web.search: ${apiKey.detail}`);
+  return ok({ backend, baseUrl: baseUrl.value, apiKey: apiKey.value, ...proxiesOf(variables) });
 }
 
 function roomTools({ rooms }: ToolParts): readonly AnyTool[] {
@@ -238,10 +224,6 @@ function refuseUnknown(allowed: readonly string[], { schemas, unavailable }: Too
   );
 }
 
-function namesIn(kept: JsonValue | undefined): readonly string[] {
-  return Array.isArray(kept) ? kept.filter((name) => typeof name === 'string') : [];
-}
-
 /** What is allowed for good goes into config.yaml; where that cannot be written it holds for the session. */
 function allowListOf({ home, loaded }: ToolParts): RememberedApprovals {
   return createAllowList({
@@ -249,7 +231,7 @@ function allowListOf({ home, loaded }: ToolParts): RememberedApprovals {
     persist: async (edit) => {
       const { editConfig } = await import('./home/config.ts');
       const edited = await editConfig(home.config, [
-        { path: ['command_allowlist'], value: (kept) => [...edit(namesIn(kept))] },
+        { path: ['command_allowlist'], value: (kept) => [...edit(textsOf(kept))] },
       ]);
       if (!edited.ok) throw new TalariaError(edited.detail, { code: edited.reason });
     },

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { arch, platform, release } from 'node:os';
 import { AbortedError } from '#base/abort.ts';
 import { openBlobs } from '#base/blobs.ts';
-import { type Clock, localDate } from '#base/clock.ts';
+import { type Clock, localDay } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { redactSecrets } from '#base/secrets.ts';
@@ -27,7 +27,6 @@ import {
 } from '#core/agent/frozen-prompt.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import type { Doors, Forgets, Forgot, SessionPlace, TurnRequest } from '#core/agent/room.ts';
-import type { AnyTool } from '#core/agent/tool.ts';
 import type { ToolAccess } from '#core/agent/turn/permit-call.ts';
 import { defaultStopConditions } from '#core/agent/turn/run-step.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
@@ -47,7 +46,7 @@ import type {
   OpenRefusal,
   RunSettings,
 } from './app.ts';
-import { type ComposedTools, composeTools, type SessionTools } from './compose-tools.ts';
+import { type ComposedTools, composeTools, type SessionTools, type ToolWish } from './compose-tools.ts';
 import { createOpenConversations, limited, type OpenConversations, type RunInnerTurn } from './conversations.ts';
 import { refuseNewerHome, refuseTurnInside } from './home/session-door.ts';
 import { lookAtProject } from './home/trust.ts';
@@ -111,14 +110,19 @@ interface Seat extends SessionTools {
   readonly model: ModelClient;
   readonly maxSteps: number;
   /** US dollars a turn; absent: no limit. */
-  readonly maxCost?: number;
+  readonly maxCost?: number | undefined;
   readonly permission?: ConversationOptions['permission'];
   /** Stands at the end of the prompt. */
-  readonly appended?: string;
+  readonly appended?: string | undefined;
   /** What is said are a stranger's words. */
   readonly isGuest: boolean;
   readonly hidesMemory: boolean;
 }
+
+type SeatWish = Pick<Seat, 'cwd' | 'approver' | 'asker' | 'maxSteps' | 'maxCost' | 'permission' | 'appended'> &
+  SessionPlace &
+  Omit<ToolWish, 'window'> &
+  Pick<TurnRequest, 'memory'> & { readonly by: Result<ModelClient, 'model-unknown'> };
 
 class ComposedApp implements App {
   readonly home;
@@ -154,22 +158,18 @@ class ComposedApp implements App {
   readonly windowOf = (tier: Tier): number => this.#parts.models.desk.forTier(tier).traits.contextWindow;
   readonly models = (): readonly ModelInfo[] => this.#parts.models.desk.list();
   readonly allTools: App['allTools'] = () => this.#parts.tools.byName;
-  readonly modelFor: App['modelFor'] = (name) => this.#modelFor(name);
   readonly approvals = (): RememberedApprovals => this.#parts.tools.allowList;
   readonly walls = (): Walls => this.#parts.tools.walls;
   async tools(cwd = this.environment.cwd): Promise<ShownTools> {
-    const brought = await this.#brought({ cwd });
-    return need(this.#parts.tools.forSession({ brought, window: this.#window() })).selection;
+    return need(await this.#toolsFor({ cwd }, this.#parts.models.desk.current())).selection;
   }
 
-  #window(): number {
-    return this.#parts.models.desk.current().traits.contextWindow;
-  }
-
-  /** What rooms have for one session. */
-  async #brought(session: SessionPlace): Promise<readonly AnyTool[]> {
-    if (session.seat === 'guest') return [];
-    return (await Promise.all(this.#parts.rooms.each('sessionTools').map((toolsOf) => toolsOf(session)))).flat();
+  /** With what rooms have for this one session. */
+  async #toolsFor(wish: SessionPlace & Omit<ToolWish, 'window'>, { traits: { contextWindow: window } }: ModelClient) {
+    const { rooms, tools } = this.#parts;
+    const isPlain = wish.seat === 'guest' || wish.names !== undefined;
+    const brought = isPlain ? [] : rooms.each('sessionTools').map((toolsOf) => toolsOf(wish));
+    return tools.forSession({ ...wish, brought: (await Promise.all(brought)).flat(), window });
   }
 
   readonly reflexRules = (): Promise<readonly ReflexRule[]> => this.#parts.tools.reflex.rules();
@@ -178,10 +178,9 @@ class ComposedApp implements App {
     goesFirst(this.#parts.loaded.config.reflex.first, this.#parts.models.desk.current());
 
   promptSections(cwd: string): readonly PromptSection[] {
-    const window = this.#window();
-    const appended = this.#parts.options.run?.appendPrompt;
+    const window = this.#parts.models.desk.current().traits.contextWindow;
     const { selection } = need(this.#parts.tools.forSession({ window }));
-    const seat = { cwd, selection, hidesMemory: false, ...(appended ? { appended } : {}) };
+    const seat = { cwd, selection, hidesMemory: false, appended: this.#parts.options.run?.appendPrompt };
     return promptSections(this.#sources(seat, window), selection.schemas, window);
   }
 
@@ -221,35 +220,35 @@ class ComposedApp implements App {
     const request = await this.#requestOf(options);
     await this.doors.skills.ready();
     if (!request.ok) return request;
-    const seat = await this.#seatFor(request.value, options);
+    const { options: own, loaded, attended, background } = this.#parts;
+    const by = this.modelFor(options.model);
+    const seat = await this.#seatOf({
+      ...options,
+      by: by.ok ? ok(limited(by.value, options.maxOutputTokens)) : by,
+      maxSteps: options.maxSteps ?? own.run?.maxSteps ?? loaded.config.agent.max_steps,
+      appended: await this.#appended(request.value),
+    });
     if (!seat.ok) return seat;
-    const opened = await openConversation(request.value, this.#partsFor(seat.value), this.#parts.background.signal);
+    const opened = await openConversation(request.value, this.#partsFor(seat.value), background.signal);
     if (!opened.ok) return opened;
-    if (!options.approver.isUnattended || this.#parts.options.run?.permission === 'auto')
-      this.#parts.attended.add(opened.value.session.id);
+    // Whoever opens it next may be a program.
+    attended.delete(opened.value.session.id);
+    if (!options.approver.isUnattended || own.run?.permission === 'auto') attended.add(opened.value.session.id);
     return ok(this.#open.track(opened.value, options.model === undefined));
   }
 
-  async #seatFor(request: OpenRequest, options: ConversationOptions): Promise<Result<Seat, OpenRefusal>> {
-    const { cwd, asker } = options;
-    const asked = this.#modelFor(options.model);
-    if (!asked.ok) return asked;
-    const model = ok(limited(asked.value, options.maxOutputTokens));
-    const brought = await this.#brought({ cwd, ...given({ seat: options.seat, servers: options.servers }) });
-    const tools = this.#parts.tools.forSession({ ...options, brought, window: model.value.traits.contextWindow });
+  async #seatOf({ by, ...wish }: SeatWish): Promise<Result<Seat, OpenRefusal>> {
+    if (!by.ok) return by;
+    const tools = await this.#toolsFor(wish, by.value);
     if (!tools.ok) return tools;
-    const { max_steps, max_cost: maxCost } = this.#parts.loaded.config.agent;
-    const maxSteps = options.maxSteps ?? this.#parts.options.run?.maxSteps ?? max_steps;
-    const budget = { maxSteps, ...(maxCost === undefined ? {} : { maxCost }) };
-    const appended = await this.#appended(request);
-    const { permission } = options;
-    const approver = this.#approver(options.approver, permission);
-    const isGuest = options.seat === 'guest';
-    const who = { isGuest, hidesMemory: isGuest, ...given({ permission }), ...(appended ? { appended } : {}) };
-    return ok({ cwd, asker, approver, model: model.value, ...tools.value, ...budget, ...who });
+    const { cwd, asker, maxSteps, maxCost = this.#parts.loaded.config.agent.max_cost, permission, appended } = wish;
+    const approver = this.#approver(wish.approver, permission);
+    const isGuest = wish.seat === 'guest';
+    const who = { approver, asker, permission, isGuest, hidesMemory: isGuest || wish.memory === false };
+    return ok({ ...tools.value, ...who, cwd, model: by.value, maxSteps, maxCost, appended });
   }
 
-  #modelFor(name: string | undefined): Result<ModelClient, 'model-unknown'> {
+  modelFor(name?: string): Result<ModelClient, 'model-unknown'> {
     if (name === undefined) return ok(this.#answering());
     const named = this.#parts.models.desk.byName(name);
     return named.ok ? named : { ...named, reason: 'model-unknown' };
@@ -265,7 +264,10 @@ class ComposedApp implements App {
     }
     const { source = 'extension', cwd = this.environment.cwd, parent, resume, purpose, extra } = request;
     const start = { source, cwd, ...(parent ? { parentId: parent.sessionId } : {}) };
-    const seat = need(await this.#innerSeat(request, cwd));
+    const { tools, approver = denyingApprover, model, tier } = request;
+    const by = model === undefined ? ok(this.#parts.models.desk.forTier(tier)) : this.modelFor(model);
+    const chosen = 'length' in tools ? { names: tools } : tools;
+    const seat = need(await this.#seatOf({ ...request, ...chosen, by, cwd, approver, asker: absentAsker }));
     const opened = await openConversation(resume === undefined ? { start } : { resume }, this.#partsFor(seat), signal);
     const conversation = this.#open.track(need(opened), false);
     try {
@@ -276,30 +278,10 @@ class ComposedApp implements App {
     }
   }
 
-  async #innerSeat(request: TurnRequest, cwd: string): Promise<Result<Seat, OpenRefusal>> {
-    const { tier, tools: chosen, approver = denyingApprover, maxSteps, seat, model: name } = request;
-    const model = name === undefined ? ok(this.#parts.models.desk.forTier(tier)) : this.#modelFor(name);
-    if (!model.ok) return model;
-    const tools = this.#parts.tools.forSession({
-      ...('length' in chosen
-        ? { names: chosen }
-        : { ...chosen, brought: await this.#brought({ cwd, ...given({ seat }) }) }),
-      ...{ window: model.value.traits.contextWindow, ...given({ seat }) },
-    });
-    if (!tools.ok) return tools;
-    const maxCost = request.maxCost ?? this.#parts.loaded.config.agent.max_cost;
-    return ok({
-      ...{ cwd, asker: absentAsker, approver: this.#approver(approver), model: model.value, maxSteps, ...tools.value },
-      ...{ isGuest: seat === 'guest', hidesMemory: request.memory === false || seat === 'guest' },
-      ...(maxCost === undefined ? {} : { maxCost }),
-    });
-  }
-
   async allows(means: Pick<ConversationOptions, 'model' | 'toolsets'>): Promise<Result<true, OpenRefusal>> {
-    const model = this.#modelFor(means.model);
+    const model = this.modelFor(means.model);
     if (!model.ok) return model;
-    const brought = await this.#brought({ cwd: this.environment.cwd });
-    const tools = this.#parts.tools.forSession({ ...means, brought, window: model.value.traits.contextWindow });
+    const tools = await this.#toolsFor({ ...means, cwd: this.environment.cwd }, model.value);
     return tools.ok ? ok(true) : tools;
   }
 
@@ -351,15 +333,15 @@ class ComposedApp implements App {
     if (!own && this.approvalMode() !== 'off') return asked;
     const isForRun = this.#parts.options.run?.permission === 'auto';
     const by = own ? 'the mode of this session' : isForRun ? '--yes' : 'approvals.mode off';
+    const isAlone = asked.isUnattended === true;
+    const isSettled = isAlone && (own !== undefined || isForRun);
     const far = `${by} approves no more than the folder and the network, and this goes beyond; it needs a yes at a terminal`;
     return {
       approve: async (request, signal) => {
         if (own && this.approvalMode(own()) !== 'off') return asked.approve(request, signal);
         const isNear = (request.reach ?? 'beyond') !== 'beyond';
-        const isAlone = asked.isUnattended === true;
         // An empty key is asked about each time, where somebody is there to be asked.
-        if (isNear && (request.key !== '' || (isForRun && isAlone)))
-          return { decision: 'once', reason: `${by} approves it` };
+        if (isNear && (request.key !== '' || isSettled)) return { decision: 'once', reason: `${by} approves it` };
         return isAlone && !isNear ? { decision: 'deny', reason: far } : asked.approve(request, signal);
       },
     };
@@ -481,9 +463,7 @@ function narrowed(
 
 /** The day, not the minute: the line stands in the prompt for the whole session. */
 function environmentLine(cwd: string, clock: Clock): string {
-  const { year, month, day } = localDate(clock.now());
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `Folder: ${cwd}. System: ${platform()} ${release()} ${arch()}. The session began on ${year}-${two(month)}-${two(day)}.`;
+  return `Folder: ${cwd}. System: ${platform()} ${release()} ${arch()}. The session began on ${localDay(clock.now())}.`;
 }
 
 const SOUL_LIMIT = 20_000;

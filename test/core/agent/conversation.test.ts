@@ -221,6 +221,11 @@ describe('conversation', () => {
         signal,
       );
       assert.equal(missing.ok ? '' : missing.reason, 'no-such-session');
+      const well = parts(world, store, createScriptedModel([]));
+      const { id: resume } = await store.create({ source: 'test', cwd: tmpdir() });
+      const broken = { ...well, buildPrompt: () => assert.fail('no prompt') };
+      await assert.rejects(openConversation({ resume }, broken, signal), /no prompt/);
+      assert.ok((await openConversation({ resume }, well, signal)).ok, 'what fails to open is free again');
       await store.close();
     },
   );

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openDatabase } from '#base/database.ts';
 import { Jobs, type JobsPlace, scheduleSchema } from '#extensions/schedule/jobs.ts';
-import { calendar } from '#extensions/schedule/when.ts';
+import { read } from '#extensions/schedule/when.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../verifies.ts';
@@ -33,7 +33,7 @@ function openJobs(t: TestContext, limits: Partial<JobsPlace['limits']> = {}, fol
 }
 
 async function add(jobs: Jobs, said: string, more: object = {}) {
-  const schedule = (await calendar()).read(said, NOW, 'UTC');
+  const schedule = read(said, NOW, 'UTC');
   assert.ok(schedule.ok);
   const rest = {
     deliver: 'local',
@@ -157,6 +157,22 @@ verifies('R5.49', 'a result is told once, a failure once a day, and that it work
   assert.match((await run(27, fails)).join(), /mail failed/);
   assert.match((await run(28, { ...works, delivery: 'none' })).join(), /^cron mail works again/);
   assert.deepEqual(await run(29, { ...works, delivery: 'none' }), []);
+});
+
+verifies('R5.45', 'the newest 1,000 rows of a job are kept, and what still runs', async (t) => {
+  const folder = createTempHome(t).path;
+  const { jobs } = openJobs(t, {}, folder);
+  const job = await add(jobs, 'every 1h');
+  const { database } = openDatabase(join(folder, 'schedule.sqlite'), { rooms: [scheduleSchema] });
+  t.after(() => database.close());
+  database.run(
+    `WITH RECURSIVE more(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < 1002)
+     INSERT INTO runs(job, name, count, holder, outcome) SELECT ?, 'x', 1, 'one', iif(n = 2, NULL, 'done') FROM more`,
+    job.id,
+  );
+  await jobs.claim(NOW + HOUR);
+  const rows = jobs.runs({ limit: -1 });
+  assert.deepEqual([rows.length, ...rows.slice(-2).map(({ id }) => id), rows[0]?.id], [1_001, 4, 2, 1_003]);
 });
 
 verifies('R5.54', 'a tick over 1,000 jobs of which none is due reads no job', async (t) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openDatabase } from '#base/database.ts';
 import { seededRandom } from '#base/ids.ts';
 import { type Job, Jobs, type Run, scheduleSchema } from '#extensions/schedule/jobs.ts';
-import { calendar } from '#extensions/schedule/when.ts';
+import { read, times } from '#extensions/schedule/when.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'UTC'];
@@ -49,7 +49,6 @@ export async function live({ folder, seed, jobs: count, steps, off = 6 * 86_400_
   };
   let born = 0;
   const tickers = Array.from({ length: 6 }, () => open(`p${born++}`));
-  const { read } = await calendar();
   const made: { readonly job: Job; readonly at: number }[] = [];
   for (let each = 0; each < count; each += 1) {
     const schedule = read(pick(SAID), clock.now(), pick(ZONES));
@@ -93,14 +92,13 @@ export async function live({ folder, seed, jobs: count, steps, off = 6 * 86_400_
   while (await claimAll());
   await endAll();
   const [{ jobs } = tickers[0]!] = tickers;
-  const told = await reckon(jobs, made);
+  const told = reckon(jobs, made);
   for (const { database } of tickers) database.close();
   return told;
 }
 
 /** Every due time until the next one is in exactly one row, each row has its end, and none ran twice. */
-async function reckon(jobs: Jobs, made: readonly { readonly job: Job; readonly at: number }[]): Promise<number> {
-  const { times } = await calendar();
+function reckon(jobs: Jobs, made: readonly { readonly job: Job; readonly at: number }[]): number {
   const rows = Map.groupBy(jobs.runs({ limit: -1 }), ({ job }) => job);
   const now = new Map(jobs.list().map((job) => [job.id, job]));
   let told = 0;
@@ -110,7 +108,7 @@ async function reckon(jobs: Jobs, made: readonly { readonly job: Job; readonly a
     const last = own.reduce((most, { due_at }) => Math.max(most, due_at ?? 0), 0);
     const covered = own.flatMap(({ due_at, count }) => {
       assert.ok(due_at !== null);
-      return [...times(job.schedule, due_at - 1, due_at).take(count)];
+      return [due_at, ...times(job.schedule, due_at).take(count - 1)];
     });
     const end = next ?? Math.max(last, ...covered) + 1;
     const expected = [...times(job.schedule, at).take(covered.length + 1)].filter((due) => due < end);

@@ -1,7 +1,7 @@
 /** The schedule in a composed agent: commands, runs, the tool, what reflex understands, news, status, import and forget. */
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
@@ -27,7 +27,7 @@ async function stageOf(t: TestContext, steps: readonly ScriptedStep[] = [], opti
 async function command(app: App, name: string, input: object) {
   const spec = (await app.commands()).find((one) => one.name === name);
   assert.ok(spec, name);
-  return runSpec(spec, spec.input.parse(input), { cwd: app.environment.cwd });
+  return runSpec(spec, input, { cwd: app.environment.cwd });
 }
 
 const textOf = ({ messages }: ModelRequest) =>
@@ -59,7 +59,7 @@ verifies('R5.40', 'cron creates, lists, shows, edits, pauses, resumes, runs, rem
     ...{ repeat: 5, created_by: 'owner', state: 'active', enabled: true, next_run_at: '2026-01-16T09:30:00.000Z' },
     schedule: { kind: 'cron', expr: '30 9 * * *', zone: 'UTC', display: 'every day at 09:30' },
   });
-  assert.match(made.text, /next: Fri 2026-01-16 09:30, Sat 2026-01-17 09:30, Sun 2026-01-18 09:30/);
+  assert.match(made.text, /next Fri 2026-01-16 09:30, Sat 2026-01-17 09:30, Sun 2026-01-18 09:30\n/);
   assert.deepEqual((await cron('list')).data, [job]);
   assert.deepEqual((await cron('show', { job: 'MAIL' })).data, job);
   const edited = (await cron('edit', { job: 'mail', schedule: 'every 2h', prompt: 'Read it' })).data as Row;
@@ -164,13 +164,50 @@ verifies(
   },
 );
 
+verifies('R5.48', 'a run that takes longer than schedule.max_minutes has failed, and says so', async (t) => {
+  const { cron, clock } = await stageOf(t, [{ hang: true }]);
+  await cron('create', { schedule: 'every 1d', prompt: 'Read my mail', name: 'mail' });
+  const failure = cron('run', { job: 'mail' });
+  for (let minute = 0; minute < 62; minute += 1) await clock.advance(60_000);
+  assert.match((await failure).failure?.message ?? '', /more than 60 minutes \(schedule.max_minutes\)/);
+});
+
+verifies(
+  'R5.40',
+  'install writes units that systemd takes, uninstall takes them away; without a scheduler both are refused',
+  async (t) => {
+    const stage = createStage(t);
+    const bin = join(stage.temp.path, 'bin');
+    mkdirSync(bin);
+    const environment = { ...stage.environment, variables: { ...stage.environment.variables, PATH: bin } };
+    const cron = (name: string) => runCommand({ ...stage, environment }, `cron ${name}`);
+    assert.deepEqual([(await cron('install')).failure?.exitCode, (await cron('uninstall')).failure?.exitCode], [3, 3]);
+    const put = (script: string) => writeFileSync(join(bin, 'systemctl'), `#!/bin/sh\n${script}\n`, { mode: 0o700 });
+    put('exit 0');
+    assert.equal((await cron('install')).failure, undefined);
+    const units = ['service', 'timer'].map((kind) =>
+      join(stage.temp.path, '.config/systemd/user', `talaria-cron.${kind}`),
+    );
+    assert.match(
+      readFileSync(units[0] ?? '', 'utf8'),
+      new RegExp(
+        `cron tick[^]*TALARIA_HOME=.*${basename(stage.root)}|TALARIA_HOME=.*${basename(stage.root)}[^]*cron tick`,
+      ),
+    );
+    put('echo broken; exit 1');
+    assert.match((await cron('install')).text, /systemd: broken .*talaria serve/);
+    const gone = await cron('uninstall');
+    assert.deepEqual([gone.failure?.code, units.filter((path) => existsSync(path))], ['timer-not-disabled', []]);
+  },
+);
+
 verifies('R5.51', 'tick --now behaves as at that time, and next lists times without a home', async (t) => {
   const { cron, stage } = await stageOf(t, ['early']);
   await cron('create', { schedule: '2026-01-20T09:00', prompt: 'x', zone: 'UTC' });
   assert.deepEqual((await cron('tick')).data, []);
   const [run] = (await cron('tick', { now: '2026-01-20T09:00:05Z' })).data as Row[];
   assert.deepEqual([run?.due_at, run?.started_at], ['2026-01-20T09:00:00.000Z', '2026-01-20T09:00:05.000Z']);
-  assert.equal((await cron('tick', { now: 'soon' })).failure?.exitCode, 2);
+  await assert.rejects(cron('tick', { now: 'soon' }), /must be a time/);
   const bare = createStage(t);
   const input = { schedule: 'weekdays at 9', from: '2026-01-15T12:00:00Z', zone: 'Europe/Berlin', count: 2 };
   assert.deepEqual((await runCommand(bare, 'cron next', input)).data, [
@@ -224,6 +261,9 @@ verifies(
     assert.deepEqual((await stateAfter(denyingApprover, 'every day')).toSorted(), ['active', 'pending']);
     assert.deepEqual((await stateAfter(owner, 'read page.txt')).toSorted(), ['active', 'pending', 'pending']);
     const [pending] = ((await cron('list')).data as Row[]).filter(({ state }) => state === 'pending');
+    const yes = new RegExp(`until you say \`talaria cron resume ${pending?.id}\``);
+    for (const name of ['list', 'status']) assert.match((await cron(name)).text, yes, 'the owner sees what waits');
+    assert.match((await cron('show', { job: pending?.id })).text, /Read my mail/);
     await cron('edit', { job: pending?.id, name: 'evil' });
     assert.deepEqual(
       (await stateAfter(owner, 'resume it')).toSorted(),

@@ -17,6 +17,7 @@ verifies(['R5.61', 'R5.62', 'R5.74'], 'who may ask, how much, and in what shape 
   const served = await startServe(t, [], { config: 'serve:\n  allow_hosts: [box.lan]\n' });
   const { call: to, json } = served;
   assert.equal((await to('/health', undefined, { headers: { authorization: '' } })).status, 200);
+  const unknownResponse = { model: 'talaria', input: 'x', previous_response_id: 'resp_0' };
   const refusals: readonly (readonly [Promise<Response>, number, string, string | null])[] = [
     [to('/v1/models', undefined, { headers: { authorization: '' } }), 401, 'invalid_api_key', null],
     [to('/v1/models', undefined, { headers: { authorization: `Bearer ${KEY}x` } }), 401, 'invalid_api_key', null],
@@ -29,12 +30,7 @@ verifies(['R5.61', 'R5.62', 'R5.74'], 'who may ask, how much, and in what shape 
     [to('/v1/chat/completions', { ...ask('hi'), model: 'gpt-9' }), 404, 'model_not_found', 'model'],
     [to('/v1/chat/completions', { model: 'talaria' }), 400, 'invalid_value', 'messages'],
     [to('/v1/chat/completions', ask('')), 400, 'invalid_value', 'messages'],
-    [
-      to('/v1/responses', { model: 'talaria', input: 'x', previous_response_id: 'resp_0' }),
-      404,
-      'response_not_found',
-      'previous_response_id',
-    ],
+    [to('/v1/responses', unknownResponse), 404, 'response_not_found', 'previous_response_id'],
   ];
   for (const [answer, status, code, param] of refusals) {
     const got = await answer;
@@ -94,15 +90,11 @@ verifies(['R5.63', 'R5.64'], 'an answer, with its usage; what cannot be is refus
 
 verifies(['R5.65'], 'a stream: role first, thoughts, text, tools and beats as comments, usage, [DONE]', async (t) => {
   const clock = createManualClock();
-  const steps: ServerStep[] = [
-    { ...(call('echo hi') as object), reply: 'Let me look.', reasoning: 'Hm.' },
-    'It says hi.',
-  ];
-  const { call: to, model } = await startServe(t, [...steps, { fault: 'hang' }], { app: { clock } });
-  const answer = await to(
-    '/v1/chat/completions',
-    ask('say hi', { stream: true, stream_options: { include_usage: true } }),
-  );
+  const look = { ...(call('echo hi') as object), reply: 'Let me look.', reasoning: 'Hm.' };
+  const steps: ServerStep[] = [look, 'It says hi.', { fault: 'hang' }];
+  const { call: to, model } = await startServe(t, steps, { app: { clock } });
+  const options = { stream: true, stream_options: { include_usage: true } };
+  const answer = await to('/v1/chat/completions', ask('say hi', options));
   assert.match(answer.headers.get('content-type') ?? '', /^text\/event-stream/);
   const text = await answer.text();
   const events = eventsIn(text);
@@ -131,13 +123,8 @@ verifies(
   async (t) => {
     const clock = createManualClock({ auto: true });
     const again = 'The first half of an answer that never ends well.';
-    const steps: ServerStep[] = [
-      { fault: 'reset-after' },
-      again,
-      { fault: 'reset-after' },
-      'Other words.',
-      { status: 401 },
-    ];
+    const cut: ServerStep = { fault: 'reset-after' };
+    const steps: ServerStep[] = [cut, again, cut, 'Other words.', { status: 401 }];
     const { call: to } = await startServe(t, steps, { app: { clock } });
     const stream = async () => eventsIn(await (await to('/v1/chat/completions', ask('go', { stream: true }))).text());
     assert.equal(textsOf(await stream()), again);
@@ -165,14 +152,9 @@ verifies(
     assert.equal((await app.doors.sessions.get(fork))?.parentId, session);
     assert.equal(await talk('first', 'One.', 'other second', 'Other two.', 'third'), fork);
     const told = await talk('never', 'heard of', 'go on');
-    const roles = (await app.doors.sessions.messages(told)).map(({ message: { role, parts } }) => [
-      role,
-      parts[0]?.origin,
-    ]);
-    assert.deepEqual(roles.slice(0, 2), [
-      ['user', 'owner'],
-      ['assistant', 'model'],
-    ]);
+    const past = (await app.doors.sessions.messages(told)).map(({ message }) => message);
+    const roles = past.map(({ role, parts }) => `${role} ${parts[0]?.origin}`);
+    assert.deepEqual(roles.slice(0, 2), ['user owner', 'assistant model']);
     assert.equal(await talk('never', 'heard of', 'go on', 'Fresh.', 'more'), told);
     const sent = model.requests.map((request) => messagesOf(request).map((message) => JSON.stringify(message)));
     const extend = (later: number, earlier: number) =>
@@ -220,21 +202,15 @@ verifies(['R5.71'], 'pictures: a data URL, an address by the rules of web_fetch;
   for (const image of [url, address]) {
     const answer = await to('/v1/chat/completions', ask([text, { type: 'image_url', image_url: { url: image } }]));
     assert.equal(answer.status, 200, await answer.text());
-    assert.match(
-      JSON.stringify(messagesOf(model.requests.at(-1))),
-      new RegExp(png.toString('base64').slice(0, 40).replaceAll('+', '\\+')),
-    );
+    assert.ok(JSON.stringify(messagesOf(model.requests.at(-1))).includes(png.toString('base64')));
   }
   const content = [
-    { type: 'input_text', text: 'and this?' },
+    { ...text, type: 'input_text' },
     { type: 'input_image', image_url: url },
   ];
   assert.equal((await json('/v1/responses', { input: [{ role: 'user', content }] })).status, 'completed');
-  for (const bad of [
-    { type: 'file', file: {} },
-    { type: 'input_audio' },
-    { type: 'image_url', image_url: { url: 'file:///etc/passwd' } },
-  ]) {
+  const local = { type: 'image_url', image_url: { url: 'file:///etc/passwd' } };
+  for (const bad of [{ type: 'file', file: {} }, { type: 'input_audio' }, local]) {
     const { error } = await json('/v1/chat/completions', ask([text, bad]));
     assert.equal(error.code, 'unsupported_content_type');
   }
@@ -274,9 +250,8 @@ verifies(['R5.72'], 'a client that leaves stops its turn and what it runs', asyn
 
 verifies(['R5.72'], 'so many turns at once, then 429; turns of one session wait for each other', async (t) => {
   const clock = createManualClock();
-  const { call: to, model } = await startServe(t, [{ fault: 'hang' }, 'Later.', 'One.', 'Two.', 'Three.'], {
-    ...{ app: { clock }, config: 'serve:\n  max_turns: 1\n' },
-  });
+  const steps: ServerStep[] = [{ fault: 'hang' }, 'Later.', 'One.', 'Two.', 'Three.'];
+  const { call: to, model } = await startServe(t, steps, { app: { clock }, config: 'serve:\n  max_turns: 1\n' });
   const left = new AbortController();
   const first = to('/v1/chat/completions', ask('wait'), { signal: left.signal });
   await until(() => model.requests.length === 1);
@@ -294,10 +269,7 @@ verifies(['R5.72'], 'so many turns at once, then 429; turns of one session wait 
   const one = await to('/v1/chat/completions', ask('hi'));
   const headers = { 'x-talaria-session-id': one.headers.get('x-talaria-session-id') ?? '' };
   const both = await Promise.all(['a', 'b'].map((text) => to('/v1/chat/completions', ask(text), { headers })));
-  assert.deepEqual(
-    both.map(({ status }) => status),
-    [200, 200],
-  );
+  assert.ok(both.every(({ ok }) => ok));
   assert.equal(messagesOf(model.requests.at(-1)).length, 6);
 });
 
@@ -318,7 +290,7 @@ verifies(
 );
 
 verifies(['R5.75'], 'the log has a line a request, without bodies and keys', async (t) => {
-  const { json, stage, stop, app } = await startServe(t, ['Fine.']);
+  const { json, stop, app } = await startServe(t, ['Fine.']);
   await json(`/v1/chat/completions?key=${KEY}`, ask('a word of mine'));
   await stop();
   await app.shutdown();
@@ -328,5 +300,4 @@ verifies(['R5.75'], 'the log has a line a request, without bodies and keys', asy
     /"event":"request","method":"POST","path":"\/v1\/chat\/completions","status":200,"ms":\d+,"session":/,
   );
   assert.doesNotMatch(log, new RegExp(`${KEY}|a word of mine`));
-  assert.ok(stage.root);
 });

@@ -26,12 +26,7 @@ function skill(root: string): void {
 const MODES = [{ mode: 'legacy' }, { mode: 'auto' }] as const;
 type Mode = (typeof MODES)[number];
 
-async function connect(
-  t: TestContext,
-  transport: Transport,
-  versionNegotiation: Mode,
-  elicits?: () => Json,
-): Promise<Client> {
+async function connect(t: TestContext, transport: Transport, versionNegotiation: Mode, elicits?: () => Json) {
   const capabilities = elicits ? { elicitation: { form: {} } } : {};
   const client = new Client({ name: 'test', version: '1' }, { capabilities, versionNegotiation });
   if (elicits) client.setRequestHandler('elicitation/create', async () => elicits());
@@ -90,9 +85,7 @@ for (const mode of MODES) {
       assert.match(viewed.content[0].text, /Sort them/);
       const found: Json = await client.callTool({ name: 'session_search', arguments: { query: 'nothing yet' } });
       assert.notEqual(found.isError, true, JSON.stringify(found));
-      const wrong: Json = await client
-        .callTool({ name: 'skill_view', arguments: {} })
-        .catch((error: unknown) => ({ isError: true, error }));
+      const wrong: Json = await client.callTool({ name: 'skill_view', arguments: {} });
       assert.equal(wrong.isError, true);
       const uris = (await client.listResources()).resources.map(({ uri }) => uri).sort();
       assert.deepEqual(uris, ['memory://MEMORY.md', 'memory://USER.md', 'skill://tidy-notes/SKILL.md']);
@@ -101,11 +94,8 @@ for (const mode of MODES) {
       assert.equal(await text('memory://USER.md'), '');
       assert.match(await text('skill://tidy-notes/references/order.md'), /By date/);
       await assert.rejects(text('skill://tidy-notes/../../../config.yaml'));
-      const prompts = await client.listPrompts();
-      assert.deepEqual(
-        prompts.prompts.map(({ name }) => name),
-        ['tidy-notes'],
-      );
+      const { prompts } = await client.listPrompts();
+      assert.equal(prompts.map(({ name }) => name).join(), 'tidy-notes');
       assert.match(((await client.getPrompt({ name: 'tidy-notes' })).messages[0] as Json).content.text, /Sort them/);
       await client.close();
       await ended;
@@ -117,24 +107,15 @@ for (const mode of MODES) {
     let answer: Json = { action: 'accept', content: { allow: true } };
     const run = { calls: [{ name: 'terminal', arguments: { command: 'rm -rf ./old' } }] };
     const look = { calls: [{ name: 'terminal', arguments: { command: 'echo hi' } }] };
-    const steps = [
-      look,
-      run,
-      'Removed.',
-      { ...run, calls: [{ ...run.calls[0], arguments: { command: 'rm -rf ./new' } }] } as Json,
-      'Kept.',
-    ];
-    const { client, stage, model } = await overPipe(t, steps, mode, () => answer);
+    const again = { calls: [{ name: 'terminal', arguments: { command: 'rm -rf ./new' } }] };
+    const { client, stage, model } = await overPipe(t, [look, run, 'Removed.', again, 'Kept.'], mode, () => answer);
     mkdirSync(join(stage.cwd, 'old'));
     const progress: string[] = [];
     const onprogress = ({ message = '' }) => void progress.push(message);
     const first: Json = await client.callTool({ name: 'ask', arguments: { prompt: 'tidy up' } }, { onprogress });
     assert.equal(first.structuredContent?.outcome, 'done', JSON.stringify(first));
     assert.equal(first.structuredContent.text, 'Removed.');
-    assert.ok(
-      progress.some((line) => line.includes('echo hi')),
-      String(progress),
-    );
+    assert.match(progress.join('\n'), /echo hi/);
     answer = { action: 'decline' };
     const { session_id } = first.structuredContent;
     const second: Json = await client.callTool({ name: 'ask', arguments: { prompt: 'more', session_id } });

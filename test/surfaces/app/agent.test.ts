@@ -8,7 +8,7 @@ import type { Ground, Mind, Room, TurnRequest } from '#core/agent/room.ts';
 import { defineTool } from '#core/agent/tool.ts';
 import { messageText } from '#core/model/message.ts';
 import { keepDraft } from '#mind/evidence/gate/pending-files.ts';
-import { skillDraft } from '#mind/skills/open-room.ts';
+import { skillDraft } from '#mind/skills/skill-cards.ts';
 import type { JsonObject } from '#public/talaria.ts';
 import { homeAt } from '#surfaces/app/home/home.ts';
 import { createLiveRedaction, setEnvValue } from '#surfaces/app/home/variables.ts';

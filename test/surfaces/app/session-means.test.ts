@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { z } from 'zod';
+import type { Room, Seat } from '#core/agent/room.ts';
 import { functionSchema } from '#core/tools/tool-registry.ts';
 import {
   type AnyTool,
@@ -65,6 +66,24 @@ describe('a conversation with means of its own', () => {
       );
     },
   );
+
+  verifies('R5.201', 'counts as attended by who opened it last, not by who once did', async (t) => {
+    const stage = createStage(t);
+    const seats: Seat[] = [];
+    const open: Room['open'] = ({ seat }) => {
+      seats.push(seat);
+      return {};
+    };
+    const app = await stage.open({ extra: { client: createScriptedModel([]), rooms: [{ name: 'looks', open }] } });
+    const place = { source: 'chat', cwd: stage.cwd, asker: absentAsker };
+    const first = await app.openConversation({ ...place, approver: { approve: async () => ({ decision: 'once' }) } });
+    assert.ok(first.ok);
+    const { id: resume } = first.value.session;
+    assert.equal(seats[0]?.isAttended(resume), true);
+    await first.value.leave();
+    assert.ok((await app.openConversation({ ...place, resume, approver: denyingApprover })).ok);
+    assert.equal(seats[0]?.isAttended(resume), false);
+  });
 
   verifies('R5.201', 'has a permission of its own, which is asked anew for each call', async (t) => {
     const act = { calls: [{ name: 'act', arguments: {} }] };

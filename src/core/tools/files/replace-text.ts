@@ -1,6 +1,7 @@
 // Owns replacing one piece of a text: exact first, then forgiving about blanks, always at one place only. Pure.
 // Knows no file. Invariant: every character outside of the replaced piece stays as it was; anything doubtful is a refusal.
 import { ok, type Result, refuse } from '#base/result.ts';
+import { lineOf } from '#base/text.ts';
 
 export type ReplaceRefusal = 'empty' | 'same' | 'not-found' | 'not-unique';
 
@@ -199,12 +200,6 @@ function indentOf(line: string): string {
 
 function mapLines(text: string, change: (line: string) => string): string {
   return text.split('\n').map(change).join('\n');
-}
-
-function lineOf(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
-  return line;
 }
 
 function notUnique(text: string, places: readonly Place[]): string {

@@ -1,13 +1,6 @@
 // Owns what one stored session says happened: the events that the live recorder would have written, with its keys (curator notes 4).
 import { countTurns, isTurnStart } from '#core/agent/history.ts';
-import {
-  isText,
-  type Message,
-  messageText,
-  type ToolCallPart,
-  type ToolResultPart,
-  toolCalls,
-} from '#core/model/message.ts';
+import { type Message, messageText, type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/message.ts';
 import {
   previewOf,
   type SessionEvent,
@@ -16,6 +9,7 @@ import {
   type TurnEvent,
   turnEventKey,
 } from '#mind/evidence/ledger/event-rows.ts';
+import { typedText } from '#mind/evidence/ledger/evidence-ledger.ts';
 import { type CallPlace, TurnCalls } from '#mind/evidence/ledger/turn-calls.ts';
 import type { Redact } from '#mind/evidence/redact-json.ts';
 import type { StoredMessage, StoredSession } from './session-sources.ts';
@@ -165,14 +159,6 @@ const UNKNOWN = 'unknown';
 
 /** hermes-agent's own words at the head of a compression that its session files carry as a user's message. */
 const FOREIGN_SUMMARY = /^\s*\[CONTEXT (?:COMPACTION|SUMMARY)\b/;
-
-function typedText(message: Message): string {
-  if (message.role !== 'user') return '';
-  return message.parts
-    .filter(isText)
-    .flatMap(({ label, text }) => (label === undefined ? [text] : []))
-    .join('\n');
-}
 
 /** A result that names no call answers the oldest that waits. */
 function indexOfCall(waiting: readonly Waiting[], { callId, name }: ToolResultPart): number {

@@ -4,7 +4,7 @@ import { type Dirent, readdirSync, readFileSync, type Stats, statSync } from 'no
 import { join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
-import { errorCode, errorText } from '#base/errors.ts';
+import { errorCode, errorText, known } from '#base/errors.ts';
 import { type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { Message } from '#core/model/message.ts';
@@ -142,12 +142,7 @@ export function fileSessions(folder: string): Result<SessionSource, 'unreadable'
 
 /** 0 for what cannot be looked at: reading it will say why. */
 function changedAt(path: string): number {
-  try {
-    return statSync(path).mtimeMs;
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return 0;
-  }
+  return known(() => statSync(path).mtimeMs) ?? 0;
 }
 
 function readSession(path: string, id: string): Result<StoredSession> {

@@ -5,6 +5,7 @@ import { type Document, isMap, isScalar, isSeq, parseAllDocuments, visit } from 
 import { isJsonObject } from '#base/json.ts';
 import { codeLength } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-value.ts';
+import { utf8Text } from '#mind/skills/door/skill-tree.ts';
 import { readYaml } from '#mind/skills/format/parse-skill.ts';
 import { countOf, END_MARKER, START_MARKER } from '#mind/skills/format/skill-text.ts';
 import { HARD_LIMIT } from './prepare-update.ts';
@@ -72,7 +73,7 @@ export function validateSkillFiles(files: readonly SkillFileInput[], targetFromE
 }
 
 export function validateSkillFile({ path, bytes, fault = 'file-not-found' }: SkillFileInput) {
-  const text = bytes === null ? undefined : decode(bytes);
+  const text = bytes === null ? undefined : utf8Text(bytes);
   const { name = null, description_present = false, errors } = readFields(text);
   const faults = [
     ...(basename(path) === 'SKILL.md' ? [] : ['file-name-not-skill-md']),
@@ -83,14 +84,6 @@ export function validateSkillFile({ path, bytes, fault = 'file-not-found' }: Ski
   const shown = bytes === null ? [fault] : faults;
   const auto_block_count = countOf(text ?? '', START_MARKER);
   return { path, ok: shown.length === 0, name, description_present, auto_block_count, errors: shown };
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 interface Fields {

@@ -11,6 +11,7 @@ import {
   type CommandOutput,
   type Failure,
   failed,
+  line,
   refused,
   wrongUse,
 } from '#core/agent/command-spec.ts';
@@ -21,7 +22,7 @@ import type { QueuedCandidate, QueueFile, ReviewQueue } from '../review-queue.ts
 import type { SetupStep } from '../set-up-models.ts';
 import type { CandidateResult } from '../skill-search.ts';
 import { inlineText } from '../text.ts';
-import { curatorCommand, flag, line, missingFolderNote, pathReader, printed, printedText } from './flags.ts';
+import { curatorCommand, flag, missingFolderNote, pathReader, printed, printedText } from './flags.ts';
 
 const queueDb = flag.text("Database of the queue; the home's evidence file when absent");
 const format = z.enum(['json', 'markdown']).default('json').describe('json when absent');

@@ -3,11 +3,11 @@
 import { z } from 'zod';
 import { isoTime } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
-import { type AnyCommand, type CommandOutput, failed, refused } from '#core/agent/command-spec.ts';
+import { type AnyCommand, type CommandOutput, failed, line, refused } from '#core/agent/command-spec.ts';
 import type { Ground, Mind } from '#core/agent/room.ts';
 import { scheduleSchema } from '../schedule-job.ts';
 import { inlineText } from '../text.ts';
-import { curatorCommand, flag, line, pathReader, printed, printedText } from './flags.ts';
+import { curatorCommand, flag, pathReader, printed, printedText } from './flags.ts';
 
 const SHOWN_SKILLS = 5;
 const ALL_DAYS = 3650;

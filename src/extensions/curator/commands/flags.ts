@@ -10,6 +10,7 @@ import {
   type CommandSpec,
   defineCommand,
   type Failure,
+  line,
   wrongUse,
 } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
@@ -72,8 +73,6 @@ export function emptyPattern(
     `Name a skill or a pattern, or leave ${typed} out.`,
   );
 }
-
-export const line = (said: string): CommandOutput => ({ type: 'line', text: said });
 
 /** The printed text, without a last line end. `text`: asked for unless the format is JSON. */
 export function printedText(result: unknown, format: 'json' | 'markdown' | 'text', text: () => string): string {

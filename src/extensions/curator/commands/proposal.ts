@@ -57,8 +57,6 @@ async function* shown(proposal: Proposal, format: 'markdown' | 'json', output: s
     yield failed('no-draft', `No draft was made: ${draft.error}`, 'The proposal stands without it.');
 }
 
-const DAY_MS = 86_400_000;
-
 /** `given`: the text of the file that was named; undefined: the library has the skill, or nobody. */
 async function propose(
   ground: Ground,
@@ -66,13 +64,14 @@ async function propose(
   given: string | undefined,
   signal: AbortSignal,
 ): Promise<Proposal> {
-  const [{ openEvidence }, { ledgerReader, reportOf }, { failuresOf }, { eventTime }, proposals] = await Promise.all([
-    import('../backfill/ensure-evidence.ts'),
-    import('../report.ts'),
-    import('../block/failures.ts'),
-    import('#mind/evidence/ledger/event-rows.ts'),
-    import('../proposal.ts'),
-  ]);
+  const [{ openEvidence }, { DAY_MS, ledgerReader, reportOf }, { failuresOf }, { eventTime }, proposals] =
+    await Promise.all([
+      import('../backfill/ensure-evidence.ts'),
+      import('../report.ts'),
+      import('../block/failures.ts'),
+      import('#mind/evidence/ledger/event-rows.ts'),
+      import('../proposal.ts'),
+    ]);
   const { mind } = await openEvidence(ground, signal);
   await mind.skills.ready(signal);
   const text = given ?? mind.skills.get(skill)?.text ?? '';

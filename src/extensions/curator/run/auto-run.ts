@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { throwIfAborted } from '#base/abort.ts';
 import type { Database } from '#base/database/connection.ts';
-import { errorCode, errorText } from '#base/errors.ts';
+import { errorText, known } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { plural } from '#base/text.ts';
@@ -248,11 +248,6 @@ function staleReferences(target: string, skill: string, update: PreparedUpdate):
 }
 
 function referencesIn(folder: string): readonly string[] {
-  try {
-    const entries = readdirSync(join(folder, 'references'), { withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).map(({ name }) => `references/${name}`);
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return [];
-  }
+  const entries = known(() => readdirSync(join(folder, 'references'), { withFileTypes: true })) ?? [];
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => `references/${name}`);
 }

@@ -5,6 +5,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import { errorCode } from '#base/errors.ts';
 import type { Ground, Mind } from '#core/agent/room.ts';
 import { realPath } from '#core/tools/files/file-access.ts';
+import { once } from '#mind/skills/library/skill-library.ts';
 import { folderBelow, recordOfFolder } from '#mind/skills/skill-records.ts';
 import { bundledNames, type CuratorSource, classifySource, hubNames, parseSkillHeader } from '../block/skill-source.ts';
 import { readSkillFile, type SkillPath, walkSkillFiles } from '../skill-files.ts';
@@ -77,14 +78,6 @@ function planningSkill(name: string, path: string, origins: SkillOrigins, looks:
 /** The same skill, not to be looked at any more in this run. */
 export function refusedSkill({ name, path, source }: PlanningSkill, reason: string): PlanningSkill {
   return { name, path, source, text: '', refusal: reason };
-}
-
-function once<T>(make: () => T): () => T {
-  let kept: { readonly value: T } | undefined;
-  return () => {
-    kept ??= { value: make() };
-    return kept.value;
-  };
 }
 
 type SkillOrigins = ReturnType<typeof readOrigins>;

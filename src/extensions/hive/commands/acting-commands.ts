@@ -3,22 +3,20 @@
 // nobody, and nothing goes along that a terminal would not show; what somebody is told is what was typed, no more.
 
 import { z } from 'zod';
-import { type AnyCommand, type CommandOutput, defineCommand, refused, wrongUse } from '#core/agent/command-spec.ts';
+import {
+  type AnyCommand,
+  type CommandOutput,
+  defineCommand,
+  line,
+  refused,
+  wrongUse,
+} from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import { dismissPair, draftIntroduction, findPair, introducePair, introductionLines } from '../introductions.ts';
 import { findPeer, plainName, plainText } from '../peer-names.ts';
 import { callNames } from '../provider/peers-view.ts';
 import { readUser } from './find-server.ts';
-import {
-  agreed,
-  line,
-  namedPair,
-  type PeerCommand,
-  peerCommand,
-  shownBlock,
-  shownLine,
-  withPeers,
-} from './with-peers.ts';
+import { agreed, namedPair, type PeerCommand, peerCommand, shownBlock, shownLine, withPeers } from './with-peers.ts';
 
 const introduced = z.object({
   ...namedPair,
@@ -47,10 +45,7 @@ async function* introduce(
   yield line(shownBlock(introductionLines(told).join('\n'), '  | ', Number.POSITIVE_INFINITY));
   yield line('You stay in their conversation, and can read along.');
   const consent = await agreed(context, yes, 'Introduce them?');
-  if (!consent.ok) {
-    yield refused(consent.reason, consent.detail, 'Nobody was introduced.');
-    return;
-  }
+  if (!consent.ok) return yield refused(consent.reason, consent.detail, 'Nobody was introduced.');
   await introducePair({ transport, clock, warn }, pair, told, signal);
   const [a, b] = [pair.a.peer, pair.b.peer];
   yield line(`introduced ${plainName(a.id)} and ${plainName(b.id)}`);
@@ -101,10 +96,7 @@ export function inviteCommand(ground: Ground): AnyCommand {
       }
       const id = `${user.value.name}@${user.value.server}`;
       yield* withPeers(ground, context, async function* ({ transport, signal }) {
-        if (id === transport.selfId) {
-          yield wrongUse('peer-is-self', `${id} is you`, 'Name another agent.');
-          return;
-        }
+        if (id === transport.selfId) return yield wrongUse('peer-is-self', `${id} is you`, 'Name another agent.');
         await transport.contact({ id, context: plainText(kept).trim(), about: plainText(about).trim() }, signal);
         yield line(`invited ${shownLine(id, 200)}; it becomes active when it has accepted`);
         if (about.trim() === '') yield line('It was told nothing about you; --about "…" says it.');
@@ -128,10 +120,8 @@ export function sendCommand(ground: Ground): AnyCommand {
     examples: ['talaria peers send hermes-of-carol "Can you audit our enclave next week?"'],
     async *run({ peer, message }, context) {
       const text = plainText(message.join(' ')).trim();
-      if (text === '') {
-        yield wrongUse('message-empty', 'there is no message', 'Type it last: talaria peers send PEER "…"');
-        return;
-      }
+      if (text === '')
+        return yield wrongUse('message-empty', 'there is no message', 'Type it last: talaria peers send PEER "…"');
       yield* withPeers(ground, context, async function* ({ transport, signal }) {
         const peers = transport.peers();
         const known = findPeer(peers, peer);

@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { TalariaError } from '#base/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, textsOf } from '#base/json.ts';
 import { ok } from '#base/result.ts';
 import {
   type AnyCommand,
@@ -14,6 +14,7 @@ import {
   defineCommand,
   type Failure,
   failed,
+  line,
   refused,
   wrongUse,
 } from '#core/agent/command-spec.ts';
@@ -30,7 +31,7 @@ import {
   serverRefusal,
   type TypedUser,
 } from './find-server.ts';
-import { agreed, line, peerFailure, shownLine } from './with-peers.ts';
+import { agreed, peerFailure, shownLine } from './with-peers.ts';
 
 const input = z.object({
   url: z.string('type the address of a server').describe('Address or name of a Matrix server'),
@@ -80,15 +81,10 @@ async function* run(login: Login): AsyncGenerator<CommandOutput> {
 async function* signedInAndKept(login: Login): AsyncGenerator<CommandOutput> {
   const { ground, asked, context, ask } = login;
   const user = readUser(asked.user);
-  if (!user.ok) {
-    yield wrongUse(user.reason, user.detail, 'Type @name:server, or the name alone.');
-    return;
-  }
+  if (!user.ok) return yield wrongUse(user.reason, user.detail, 'Type @name:server, or the name alone.');
   const server = await findServer(asked.url, ask);
-  if (!server.ok) {
-    yield wrongUse(server.reason, server.detail, 'Type https://HOST, or http://HOST in a private network.');
-    return;
-  }
+  if (!server.ok)
+    return yield wrongUse(server.reason, server.detail, 'Type https://HOST, or http://HOST in a private network.');
   const { url, isOpen } = server.value;
   yield line(`server ${url}`);
   if (isOpen) yield line('note: http is not encrypted; fit for this machine or a network of your own.');
@@ -96,15 +92,9 @@ async function* signedInAndKept(login: Login): AsyncGenerator<CommandOutput> {
   const replaced = replacedBy(user.value, url, settings);
   yield* replaced.map(line);
   const consent = replaced.length === 0 ? ok(true) : await agreed(context, asked.yes, 'Replace it?');
-  if (!consent.ok) {
-    yield refused(consent.reason, consent.detail, 'Nothing was changed.');
-    return;
-  }
+  if (!consent.ok) return yield refused(consent.reason, consent.detail, 'Nothing was changed.');
   const password = await passwordOf(login, user.value);
-  if (typeof password !== 'string') {
-    yield password;
-    return;
-  }
+  if (typeof password !== 'string') return yield password;
   const entered = await enter(login, user.value, url, password);
   try {
     await keepSignIn(ground, url, entered);
@@ -258,7 +248,7 @@ function isAsking({ status, body }: ServerReply): boolean {
 
 function nextStage(body: JsonObject, { url, token }: Registration): JsonObject {
   const flows = Array.isArray(body.flows) ? body.flows.map(stagesOf) : [];
-  const done = new Set(stringsOf(body.completed));
+  const done = new Set(textsOf(body.completed));
   const session = typeof body.session === 'string' ? { session: body.session } : {};
   const way = flows.find((stages) => stages.every((stage) => isOurs(stage, token)));
   const stage = way?.find((name) => !done.has(name));
@@ -285,11 +275,7 @@ function cannotRegister(url: string, flows: readonly (readonly string[])[], toke
 }
 
 function stagesOf(flow: JsonValue): readonly string[] {
-  return isJsonObject(flow) ? stringsOf(flow.stages) : [];
-}
-
-function stringsOf(value: JsonValue | undefined): readonly string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+  return isJsonObject(flow) ? textsOf(flow.stages) : [];
 }
 
 /** Undefined when there is none, it is somebody else's, or the server does not know it any more. */

@@ -12,6 +12,7 @@ import {
   defineCommand,
   type Failure,
   failed,
+  line,
 } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import { type KnownPeer, PeerError, type PeerSummary, type TransportReport } from '../peer.ts';
@@ -29,7 +30,7 @@ import {
   renderPeers,
 } from '../provider/peers-view.ts';
 import { PROVIDER_NAME, readAccount, SIGN_IN } from '../settings.ts';
-import { line, type PeerCommand, peerCommand, shownBlock, shownLine } from './with-peers.ts';
+import { type PeerCommand, peerCommand, shownBlock, shownLine } from './with-peers.ts';
 
 export function infoCommand(ground: Ground): AnyCommand {
   const spec = {
@@ -192,10 +193,7 @@ async function* checksOf(ground: Ground, { signal }: CommandContext): AsyncGener
   const settings = await ground.settings();
   yield providerCheck(settings.provider);
   const account = readAccount(settings);
-  if (!account.ok) {
-    yield { ok: false, name: 'settings', detail: account.detail, fix: SIGN_IN };
-    return;
-  }
+  if (!account.ok) return yield { ok: false, name: 'settings', detail: account.detail, fix: SIGN_IN };
   const { userId, homeserver } = account.value;
   yield { ok: true, name: 'settings', detail: `${userId} at ${homeserver}` };
   yield* transportChecks(ground, signal);

@@ -16,6 +16,7 @@ import {
   defineCommand,
   type Failure,
   failed,
+  line,
   refused,
   wrongUse,
 } from '#core/agent/command-spec.ts';
@@ -52,10 +53,6 @@ export function peerCommand<Input>(
   });
 }
 
-export function line(text: string): CommandOutput {
-  return { type: 'line', text };
-}
-
 /** Shows the notes, then what `work` yields. */
 export async function* withPeers(
   ground: Ground,
@@ -67,10 +64,7 @@ export async function* withPeers(
     const warnings: string[] = [];
     const warn = (problem: string) => void warnings.push(problem);
     const opened = await openPeers(ground, warn);
-    if (!opened.ok) {
-      yield refused(opened.reason, opened.detail, SIGN_IN);
-      return;
-    }
+    if (!opened.ok) return yield refused(opened.reason, opened.detail, SIGN_IN);
     try {
       const { clock } = ground;
       const { signal } = context;

@@ -42,18 +42,14 @@ export class PeerLink {
   readonly #said = new Set<string>();
   #failure = '';
   #opening: Promise<PeerTransport> | undefined;
-  #opened: PeerTransport | undefined;
+  /** Open already. */
+  opened: PeerTransport | undefined;
   #wasRefreshed = false;
   #refreshing: Refreshing | undefined;
   #turn: TurnWork | undefined;
 
   constructor(parts: LinkParts) {
     this.#parts = parts;
-  }
-
-  /** Open already. */
-  get opened(): PeerTransport | undefined {
-    return this.#opened;
   }
 
   /** Begins the work of a turn, or finds it begun: a refresh, then the engine. */
@@ -117,7 +113,7 @@ export class PeerLink {
     this.#wasRefreshed = false;
     const closing = this.#opening;
     this.#opening = undefined;
-    this.#opened = undefined;
+    this.opened = undefined;
     try {
       await (await closing)?.close();
     } catch (error) {
@@ -178,7 +174,7 @@ export class PeerLink {
     const mine = this.#parts.open();
     mine.then(
       (transport) => {
-        if (this.#opening === mine) this.#opened = transport;
+        if (this.#opening === mine) this.opened = transport;
       },
       () => {
         if (this.#opening === mine) this.#opening = undefined;

@@ -1,7 +1,7 @@
 // Owns what the model-free tier does with peers: three exact forms (list, messages, send), each one call of a tool, and its answer quoted
 // under who said it. Knows no transport and no language: a line of another form is nobody's. Invariants: a rule fits only where its tool is;
 // what is sent are the quoted words as typed; nothing of a peer stands outside a quotation, and a failure is quoted as the tool gave it.
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectOf, objectsOf, parseJson, textOf } from '#base/json.ts';
 import type { ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
 import { oneLine, plainName, plainText } from '../peer-names.ts';
@@ -114,16 +114,4 @@ function messageQuote(message: JsonObject): ReflexQuote {
 
 function say(text: string, quotes: readonly ReflexQuote[]): ReflexStep {
   return quotes.length === 0 ? { type: 'say', text } : { type: 'say', text, quotes };
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function objectOf(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -1,10 +1,11 @@
 // Owns turning what a model answered into graded sentences: what each cites, down to the source, then the gate. Makes no call by itself.
 // Invariant: equal answer, handles, source and verdicts, equal sentences; total also for handles that name each other in a circle.
 
-import type { AnswerSentence, ComputedHandle, Handle } from '../outcome.ts';
+import { type AnswerSentence, basesOf, type ComputedHandle, type Handle } from '../outcome.ts';
+import type { ByteRange } from '../repl/context-ops.ts';
 import type { ContextSource } from '../repl/parted-source.ts';
 import type { AnswerPart } from '../repl/repl-session.ts';
-import { type ByteRange, type CitingSentence, gradeAnswer, isUnread, type ReadByModel } from './grade-answer.ts';
+import { type CitingSentence, gradeAnswer, isUnread, type ReadByModel } from './grade-answer.ts';
 
 export interface Conclusion {
   readonly sentences: readonly AnswerSentence[];
@@ -173,16 +174,5 @@ function* newlyReached(
     reached.add(id);
     yield handle;
     for (const base of basesOf(handle)) open.push(base);
-  }
-}
-
-function basesOf(handle: Handle): readonly string[] {
-  switch (handle.kind) {
-    case 'span':
-      return [];
-    case 'child':
-      return [handle.over];
-    case 'computed':
-      return handle.inputs;
   }
 }

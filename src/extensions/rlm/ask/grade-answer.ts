@@ -7,6 +7,7 @@ import { oneLine } from '#base/text.ts';
 import type { JudgedSource, Judgement } from '#mind/evidence/judge.ts';
 import { type HardValue, hardValues, holdsValue, sourceValues } from '#mind/evidence/trace-guard/hard-values.ts';
 import type { AnswerSentence, ComputedHandle } from '../outcome.ts';
+import type { ByteRange } from '../repl/context-ops.ts';
 import type { ContextSource } from '../repl/parted-source.ts';
 
 export interface CitingSentence {
@@ -19,8 +20,6 @@ export interface CitingSentence {
   /** What is wrong with what it cites; null: nothing. */
   readonly fault: string | null;
 }
-
-export type ByteRange = readonly [start: number, end: number];
 
 export interface SentenceToRead {
   readonly text: string;

@@ -144,9 +144,8 @@ async function openContext(
   if ('input' in context) {
     const spooled = await spoolInput(context.input, folder, signal);
     if (!spooled.ok) return spooled;
-    const { path } = spooled.value;
-    const opened = await createFileSource(path, { root: folder, name: PIPED, signal });
-    return opened.ok ? ok({ ...opened.value, root: folder, spooled: path }) : opened;
+    const opened = await createFileSource(spooled.value, { root: folder, name: PIPED, signal });
+    return opened.ok ? ok({ ...opened.value, root: folder, spooled: spooled.value }) : opened;
   }
   const { path, leaveOut } = context;
   const root = await rootOf(path, context.root);

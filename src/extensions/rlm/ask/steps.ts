@@ -16,17 +16,20 @@ import { pieceChars, type SubCalls } from './sub-calls.ts';
 export class AskBench {
   readonly scope: AskScope;
   readonly isInner: boolean;
+  /** Blocks that ran. */
+  blocks = 0;
   readonly #session: ReplSession;
   readonly #subCalls: SubCalls;
+  readonly gaps: RunGap[];
   readonly #history: StepCard[] = [];
   #variables: readonly string[] = [];
-  #blocks = 0;
 
   constructor(scope: AskScope, session: ReplSession, subCalls: SubCalls) {
     this.scope = scope;
     this.isInner = scope.place.level > 1;
     this.#session = session;
     this.#subCalls = subCalls;
+    this.gaps = subCalls.gaps;
   }
 
   /** Grades an answer; only that of the whole run is read by a model. */
@@ -40,15 +43,6 @@ export class AskBench {
     events.emit('rlm.state.committed', turn.node, { answer: sentences.map(({ ...told }) => told), left_out });
     events.end(turn.node, 'synthesis_complete');
     return conclusion;
-  }
-
-  get gaps(): RunGap[] {
-    return this.#subCalls.gaps;
-  }
-
-  /** Blocks that ran. */
-  get blocks(): number {
-    return this.#blocks;
   }
 
   handles(): readonly Handle[] {
@@ -90,7 +84,7 @@ export class AskBench {
     const isLate = ended.failure?.reason === 'cancelled' && !signal.aborted;
     const ran = isLate ? deadOutcome('out_of_time') : ended;
     await this.#subCalls.settled();
-    this.#blocks += 1;
+    this.blocks += 1;
     this.#variables = ran.variables;
     const made = this.handles().filter(({ id }) => !before.has(id));
     const { output, cut, variables } = ran;

@@ -66,10 +66,7 @@ export function askCommands(ground: Ground): readonly AnyCommand[] {
 
 async function* run(ground: Ground, asked: Asked, command: CommandContext): AsyncGenerator<CommandOutput> {
   const context = contextOf(ground, asked, command);
-  if ('exitCode' in context) {
-    yield context;
-    return;
-  }
+  if ('exitCode' in context) return yield context;
   const [{ askQuestion }, { askLines, strictSentences }] = await Promise.all([
     import('../ask/ask-question.ts'),
     import('../ask/ask-lines.ts'),
@@ -81,10 +78,7 @@ async function* run(ground: Ground, asked: Asked, command: CommandContext): Asyn
     { ground, context, question, options: optionsOf(asked), keep, keepContext, progress },
     command.signal,
   ).finally(() => progress?.(''));
-  if (!answered.ok) {
-    yield refusalOf(answered);
-    return;
-  }
+  if (!answered.ok) return yield refusalOf(answered);
   const { outcome, kept, context: spooled, notices } = answered.value;
   for (const text of notices) yield { type: 'line', text };
   for (const text of askLines({ outcome, strict, kept, context: spooled })) yield { type: 'line', text };

@@ -93,10 +93,7 @@ export async function overContext<T>(
 
 export async function* replayTarget(ground: Ground, typed: string, context: CommandContext): Output {
   const target = findTarget(ground, typed, context);
-  if ('exitCode' in target) {
-    yield target;
-    return;
-  }
+  if ('exitCode' in target) return yield target;
   const { run_id } = target.record.row;
   const replay = await overContext(target, (record) => replayRun(record, RUN_ENGINES, context.signal));
   if ('reason' in replay) {
@@ -120,10 +117,7 @@ function replayLine(run_id: string, replay: Exclude<Replay, { readonly result: '
 
 export async function* verifyTarget(ground: Ground, typed: string, context: CommandContext): Output {
   const target = findTarget(ground, typed, context);
-  if ('exitCode' in target) {
-    yield target;
-    return;
-  }
+  if ('exitCode' in target) return yield target;
   const { record } = target;
   const { row, events, calls } = record;
   const handles = await overContext(target, (over) => handleCheck(over, context.signal));
@@ -157,20 +151,14 @@ async function handleCheck({ row }: RunRecord, signal: AbortSignal): Promise<Han
 
 export async function* resumeStored(ground: Ground, { run, takeOver }: Resumed, signal: AbortSignal): Output {
   const row = readStore(ground, (store) => findRow(store, run));
-  if ('exitCode' in row) {
-    yield row;
-    return;
-  }
+  if ('exitCode' in row) return yield row;
   const { run_id } = row;
   const store = openTraceStore(ground.places.home, ground);
   try {
     for (const { message } of store.notices) yield { type: 'line', text: message };
     const mind = await ground.open();
     const reopened = store.reopen(run_id, { takeOver });
-    if (!reopened.ok) {
-      yield refused(reopened.reason, reopened.detail, FIXES[reopened.reason]);
-      return;
-    }
+    if (!reopened.ok) return yield refused(reopened.reason, reopened.detail, FIXES[reopened.reason]);
     const answered = store.calls(run_id).length;
     yield { type: 'line', text: `${run_id}: ${answered} calls were answered before; going on.` };
     await resumeRun(engineOf(ground, mind, store), row, reopened.value, signal);

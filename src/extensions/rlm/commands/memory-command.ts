@@ -41,10 +41,12 @@ async function* run(
   ]);
   const path = store === undefined ? defaultMemoryPath(home) : typedPath(store, { cwd, userHome });
   const file = readMemoryFile(path);
-  if (!file.exists && store !== undefined) {
-    yield failed('memory-missing', `there is no file ${path}`, 'Name a file that a run with --memory-mode write made.');
-    return;
-  }
+  if (!file.exists && store !== undefined)
+    return yield failed(
+      'memory-missing',
+      `there is no file ${path}`,
+      'Name a file that a run with --memory-mode write made.',
+    );
   const report = memoryReport(file);
   const any = (text: string | null) => text ?? 'any';
   yield { type: 'line', text: headLine(file) };

@@ -82,10 +82,7 @@ export function runCommands(ground: Ground): readonly AnyCommand[] {
 async function* run(ground: Ground, asked: RunInput, context: CommandContext): AsyncGenerator<CommandOutput> {
   const { openNesting } = await import('../call/call-limits.ts');
   const nesting = openNesting(ground.variables);
-  if (!nesting.ok) {
-    yield refused(nesting.reason, nesting.detail);
-    return;
-  }
+  if (!nesting.ok) return yield refused(nesting.reason, nesting.detail);
   if (asked.dryRun) yield* dryRun(ground, { asked, depth: nesting.value.depth }, context);
   else yield* realRun(ground, { asked, depth: nesting.value.depth }, context);
 }
@@ -100,10 +97,7 @@ async function* dryRun(ground: Ground, asked: Asked, context: CommandContext): A
   const { dryLines } = await import('../page/run-text.ts');
   const { ask: _nobody, ...alone } = context;
   const prepared = await prepare(ground, { ...asked, rate: undefined }, alone);
-  if (!prepared.ok) {
-    yield refusalOf(prepared);
-    return;
-  }
+  if (!prepared.ok) return yield refusalOf(prepared);
   for (const text of dryLines(prepared.value)) yield { type: 'line', text };
   const { request, terms } = prepared.value;
   yield { type: 'data', value: { verdict: 'dry_run', request, terms } as unknown as JsonValue };
@@ -156,10 +150,12 @@ async function* realRun(ground: Ground, asked: Asked, context: CommandContext): 
   const { openEngine } = await import('../engine.ts');
   const families = familiesOf(asked.asked);
   const opened = await openEngine(ground, { families });
-  if (!opened.ok) {
-    yield refused(opened.reason, opened.detail, 'Name a family that is set up, or set one up under rlm.families.');
-    return;
-  }
+  if (!opened.ok)
+    return yield refused(
+      opened.reason,
+      opened.detail,
+      'Name a family that is set up, or set one up under rlm.families.',
+    );
   const engine = opened.value;
   try {
     const rate = asked.asked.rate ? await raterOf(engine, families, context.signal) : undefined;
@@ -220,12 +216,7 @@ function ambiguous({ request }: PreparedRun): Failure {
   return refused('request-ambiguous', `ambiguity ${worst} is over ${threshold}: ${question ?? ''}`, fix);
 }
 
-const USAGE: readonly PrepareRefusal[] = [
-  'run-option-invalid',
-  'chunk-limit-invalid',
-  'question-blank',
-  'target-blank',
-];
+const USAGE: readonly PrepareRefusal[] = ['run-option-invalid', 'question-blank', 'target-blank'];
 
 function refusalOf({ reason, detail }: { readonly reason: PrepareRefusal; readonly detail: string }): Failure {
   return USAGE.includes(reason) ? wrongUse(reason, detail) : failed(reason, detail);

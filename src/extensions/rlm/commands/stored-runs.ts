@@ -122,10 +122,12 @@ async function* writeFiles({ places }: Ground, record: RunRecord, asked: Shown, 
   for (const [typed, make] of wanted) {
     if (typed === undefined) continue;
     const path = typedPath(typed, { cwd, userHome: places.userHome });
-    if (existsSync(path) && !asked.force) {
-      yield refused('file-exists', `${path} is there already.`, 'Name another file, or replace it with --force.');
-      return;
-    }
+    if (existsSync(path) && !asked.force)
+      return yield refused(
+        'file-exists',
+        `${path} is there already.`,
+        'Name another file, or replace it with --force.',
+      );
     atomicWrite(path, make());
     written.push(path);
     yield { type: 'line', text: path };

@@ -1,7 +1,7 @@
 // Owns what a truncation fixture asks of a completion (seed 003, claim-aware scorer; notes 6.1): fields, confidence, facts, chunks, boundary.
 // Does not know how a completion is judged. Invariant: lists keep the fixture's order, each id once; what is malformed is left out.
 
-import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectsOf } from '#base/json.ts';
 import { chunkIdOf, FACT_LISTS, factIdsOf, surfacesOf, TEXT_FIELDS } from './read-claims.ts';
 
 export interface ScoreFact {
@@ -30,7 +30,7 @@ export interface Boundary {
 const DEFAULT_FIELDS = ['mode', 'verdict', 'confidence', 'result', 'evidence_references', 'residual_gaps'];
 
 export function readScoreFixture(fixture: JsonObject): ScoreFixture {
-  const requirements = objects(fixture.completion_requirements);
+  const requirements = objectsOf(fixture.completion_requirements);
   const config = isJsonObject(fixture.truncation_config) ? fixture.truncation_config : {};
   const fields = named(requirements, 'required_output_fields');
   return {
@@ -61,7 +61,7 @@ function readBoundary(boundary: JsonObject): Boundary {
 /** Later declarations of one id win, at the place of the first. */
 function facts(value: JsonValue | undefined): readonly ScoreFact[] {
   const byId = new Map<string, ScoreFact>();
-  for (const fact of objects(value)) {
+  for (const fact of objectsOf(value)) {
     const { fact_id, chunk_id, text } = fact;
     if (typeof fact_id !== 'string' || fact_id === '') continue;
     byId.set(fact_id, {
@@ -75,10 +75,6 @@ function facts(value: JsonValue | undefined): readonly ScoreFact[] {
 
 function named(requirements: readonly JsonObject[], key: string): readonly string[] {
   return [...new Set(requirements.flatMap((row) => strings(row[key])))];
-}
-
-function objects(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 function strings(value: JsonValue | undefined): readonly string[] {

@@ -1,18 +1,8 @@
 // Owns the page of a run: one file of HTML that needs nothing else, made from what the trace holds: a head, and a list of sections. Knows no file and
 // no clock. Invariant: equal input gives an equal page; every text in it is escaped; what is left out is counted and says where it is to be seen.
 // Serves seed 003: a run is shown with its tree, its calls, what was accepted and refused, and the lines that handles point to.
-import {
-  duration,
-  type Html,
-  html,
-  instant,
-  listed,
-  pageFile,
-  shortText,
-  size,
-  table,
-  thousands,
-} from '#base/text/page.ts';
+import { instant } from '#base/clock.ts';
+import { duration, type Html, html, listed, pageFile, shortText, size, table, thousands } from '#base/text/page.ts';
 import { ellipsize } from '#base/text.ts';
 import { type ReadOutcome, readOutcome } from '../outcome.ts';
 import type { RunEvent, RunRecord } from '../trace/run-record.ts';

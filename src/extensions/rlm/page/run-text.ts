@@ -1,8 +1,9 @@
 // Owns a run as text for the terminal: what came of it, its nodes, its calls, the list of runs, and what one would do. Equal gaps of several chunks are one
 // line, in words. Pure. Invariant: "cited", never "verified"; the model's own prose is shown as unchecked; no gap is left out; a list that is cut says by
 // how much; a run that was killed, and an outcome that this version does not know, are shown for what they are.
+import { instant } from '#base/clock.ts';
 import { canonicalJson } from '#base/json.ts';
-import { counted, duration, instant, money, share, size, thousands } from '#base/text/page.ts';
+import { counted, duration, money, share, size, thousands } from '#base/text/page.ts';
 import { ellipsize, oneLine, plural } from '#base/text.ts';
 import { answerLines } from '../ask/ask-lines.ts';
 import type { CallRecord } from '../call/call-record.ts';

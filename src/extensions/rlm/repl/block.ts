@@ -1,6 +1,7 @@
 // Owns making the names at the top of a block outlive it: `const`, `let` and `class` there become variables of the script, which the next
 // block finds and may name again. Everything deeper stays as it is. Invariant: lines stay where they are; code that cannot be told apart is
 // left alone.
+import { sliceText } from '#base/text.ts';
 import type { AnswerPart } from './repl-session.ts';
 
 interface Edit {
@@ -140,10 +141,10 @@ class CodeScanner {
 }
 
 export class BlockState {
+  output = '';
+  answer: readonly AnswerPart[] | null = null;
   readonly #limit: number;
-  #output = '';
   #printed = 0;
-  #answer: readonly AnswerPart[] | null = null;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -151,32 +152,13 @@ export class BlockState {
 
   /** @param length of the whole text, of which `text` may be the beginning */
   print(text: string, length: number): void {
-    const room = Math.max(0, this.#limit - this.#output.length);
+    const room = Math.max(0, this.#limit - this.output.length);
     const line = this.#printed === 0 ? text : `\n${text}`;
-    if (this.#output.length === Math.min(this.#printed, this.#limit)) this.#output += cutTo(line, room);
+    if (this.output.length === Math.min(this.#printed, this.#limit)) this.output += sliceText(line, room);
     this.#printed += Math.max(length, text.length) + (line.length - text.length);
   }
 
-  finish(answer: readonly AnswerPart[]): void {
-    this.#answer = answer;
-  }
-
-  get output(): string {
-    return this.#output;
-  }
-
   get cut(): number {
-    return Math.max(0, this.#printed - this.#output.length);
+    return Math.max(0, this.#printed - this.output.length);
   }
-
-  get answer(): readonly AnswerPart[] | null {
-    return this.#answer;
-  }
-}
-
-/** Never half a character. */
-function cutTo(text: string, room: number): string {
-  if (text.length <= room) return text;
-  const last = text.charCodeAt(room - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? room - 1 : room);
 }

@@ -92,8 +92,6 @@ export interface ReplParts {
   readonly source: ContextSource;
   readonly host: ReplHost;
   readonly limits: ReplLimits;
-  /** Number of the first handle that is made here; default 1. */
-  readonly firstHandle?: number;
 }
 
 export const DEFAULT_REPL_LIMITS: ReplLimits = {
@@ -125,10 +123,10 @@ class SandboxSession implements ReplSession {
   }
 
   async start(signal?: AbortSignal): Promise<SandboxThread> {
-    const { source, limits, firstHandle = 1 } = this.#parts;
+    const { source, limits } = this.#parts;
     const made = this.#handles.length;
     const handles = [...this.#handles, ...this.#children.values()];
-    const start = { source: source.description, limits, handles, next_handle: firstHandle + made, asked: this.#asked };
+    const start = { source: source.description, limits, handles, next_handle: 1 + made, asked: this.#asked };
     this.#thread = await SandboxThread.open(start, signal);
     return this.#thread;
   }

@@ -85,8 +85,6 @@ export interface FoundFiles {
 /** More than any folder of work; a whole disk is no context. */
 const MOST_FILES = 100_000;
 
-export type FindRefusal = 'context-not-found' | 'context-unreadable';
-
 interface Walk {
   readonly paths: string[];
   readonly skipped: SkippedFile[];
@@ -103,7 +101,7 @@ export async function findSourceFiles(
   root: string,
   most = MOST_FILES,
   leaveOut: (file: string) => boolean = () => false,
-): Promise<Result<FoundFiles, FindRefusal>> {
+): Promise<Result<FoundFiles, ContextRefusal>> {
   if (typeof target !== 'string') return ok({ paths: target, skipped: [], isFile: true });
   try {
     const found = await stat(target);
@@ -166,10 +164,12 @@ const PROBE = 8_000;
 /** A pipe would wait for somebody who writes into it. */
 const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
-export type IndexRefusal = 'context-not-found' | 'context-unreadable' | 'context-binary';
-
 /** @param file absolute @param path as it is told. Throws the signal's reason. */
-async function indexFile(file: string, path: string, signal?: AbortSignal): Promise<Result<IndexedFile, IndexRefusal>> {
+async function indexFile(
+  file: string,
+  path: string,
+  signal?: AbortSignal,
+): Promise<Result<IndexedFile, ContextRefusal>> {
   try {
     const handle = await open(file, AT_ONCE);
     try {
@@ -210,20 +210,12 @@ function isBinary(beginning: Uint8Array): boolean {
   return beginning.subarray(0, PROBE).includes(0);
 }
 
-export interface SpooledInput {
-  /** Absolute. */
-  readonly path: string;
-  readonly bytes: number;
-  /** `sha256:` and hex. */
-  readonly hash: string;
-}
-
-/** Throws TalariaError `disk-full` | `spool-failed`, or the signal's reason; then no file is left. */
+/** Gives the absolute path. Throws TalariaError `disk-full` | `spool-failed`, or the signal's reason; then no file is left. */
 export async function spoolInput(
   input: AsyncIterable<Uint8Array | string>,
   folder: string,
   signal?: AbortSignal,
-): Promise<Result<SpooledInput, 'context-empty' | 'context-binary'>> {
+): Promise<Result<string, 'context-empty' | 'context-binary'>> {
   const temp = join(folder, `.tmp_spool_${randomHex(6)}`);
   let made = false;
   try {
@@ -231,11 +223,10 @@ export async function spoolInput(
     made = true;
     const written = await write(input, temp, signal);
     if (!written.ok) return written;
-    const { bytes, hex } = written.value;
-    const path = join(folder, `${hex}.txt`);
+    const path = join(folder, `${written.value}.txt`);
     await rename(temp, path);
     syncFolder(folder);
-    return ok({ path, bytes, hash: `sha256:${hex}` });
+    return ok(path);
   } catch (error) {
     if (signal?.aborted || errorCode(error) === undefined) throw error;
     const code = errorCode(error) === 'ENOSPC' ? 'disk-full' : 'spool-failed';
@@ -245,11 +236,12 @@ export async function spoolInput(
   }
 }
 
+/** Gives the hash, in hex. */
 async function write(
   input: AsyncIterable<Uint8Array | string>,
   temp: string,
   signal?: AbortSignal,
-): Promise<Result<{ readonly bytes: number; readonly hex: string }, 'context-empty' | 'context-binary'>> {
+): Promise<Result<string, 'context-empty' | 'context-binary'>> {
   const file = await open(temp, 'wx', 0o600);
   try {
     const hash = createHash('sha256');
@@ -264,7 +256,7 @@ async function write(
     }
     if (bytes === 0) return refuse('context-empty', 'nothing was piped in');
     await file.sync();
-    return ok({ bytes, hex: hash.digest('hex') });
+    return ok(hash.digest('hex'));
   } finally {
     await file.close();
   }

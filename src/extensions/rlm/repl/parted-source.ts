@@ -43,9 +43,6 @@ export interface SourceFile {
 }
 
 export interface LineRange {
-  /** First line, from 1. */
-  readonly start_line: number;
-  readonly end_line: number;
   readonly start_byte: number;
   readonly end_byte: number;
   /** Bytes that are no UTF-8 show as U+FFFD. */
@@ -62,8 +59,8 @@ export interface ContextSource {
   /** What the thread of the sandbox opens it from. */
   readonly description: SourceDescription;
   slice(start_byte: number, end_byte: number): LineRange;
-  /** Lines from 1, inclusive. */
-  lines(first: number, last: number): LineRange;
+  /** Of a line that is there, from 1, without its line end; a byte order mark is no part of it. */
+  lineBounds(line: number): Pick<LineRange, 'start_byte' | 'end_byte'>;
   /** Byte offset of the first occurrence at or after `from`, -1: none. */
   find(text: string, from: number): number;
   place(start_byte: number, end_byte: number): SourcePlace;
@@ -110,22 +107,13 @@ export class PartedSource implements ContextSource {
     return this.#range(start, wanted >= this.#clamp(end_byte) ? start : end);
   }
 
-  lines(first: number, last: number): LineRange {
-    const from = Math.min(Math.max(1, Math.floor(first) || 1), Math.max(1, this.line_count));
-    const to = Math.min(Math.max(from, Math.floor(last) || 0), this.line_count);
-    if (last < first || first > this.line_count || this.line_count === 0) return this.#range(0, 0);
-    const { start_byte } = this.lineBounds(from);
-    return { ...this.#range(start_byte, this.lineBounds(to).end_byte), start_line: from, end_line: to };
-  }
-
   /** Line number, from 1, of the byte. */
   lineAt(byte: number): number {
     const part = this.#partAt(byte);
     return part === undefined ? 1 : part.lines_before + lineIn(part, byte - part.start_byte);
   }
 
-  /** Of a line that is there, without its line end; a byte order mark is no part of it. */
-  lineBounds(line: number): { readonly start_byte: number; readonly end_byte: number } {
+  lineBounds(line: number): Pick<LineRange, 'start_byte' | 'end_byte'> {
     const part = this.#parts.find((one) => line <= one.lines_before + one.line_starts.length);
     if (part === undefined) return { start_byte: 0, end_byte: 0 };
     const at = line - part.lines_before - 1;
@@ -167,9 +155,7 @@ export class PartedSource implements ContextSource {
   }
 
   #range(start_byte: number, end_byte: number): LineRange {
-    const text = decodeUtf8(this.bytes(start_byte, end_byte));
-    const end_line = this.lineAt(Math.max(start_byte, end_byte - 1));
-    return { start_line: this.lineAt(start_byte), end_line, start_byte, end_byte, text };
+    return { start_byte, end_byte, text: decodeUtf8(this.bytes(start_byte, end_byte)) };
   }
 
   #clamp(byte: number): number {

@@ -37,12 +37,13 @@ export interface Thrown {
 export type ScriptState = { readonly state: 'pending' | 'done' } | { readonly state: 'threw'; readonly thrown: Thrown };
 
 export class SandboxRealm {
+  /** What is no fault of the code: broken I/O under an operation. */
+  fault: unknown;
   readonly #runtime: QuickJSRuntime;
   readonly #inside: QuickJSContext;
   readonly #api: QuickJSHandle;
   readonly #ops: Readonly<Record<string, Operation>>;
   #script: QuickJSHandle | undefined;
-  #fault: unknown;
 
   constructor(engine: Engine, { stop, ops, source, full, context, print }: RealmParts) {
     this.#ops = ops;
@@ -116,11 +117,6 @@ export class SandboxRealm {
     }
   }
 
-  /** What is no fault of the code: broken I/O under an operation. */
-  get fault(): unknown {
-    return this.#fault;
-  }
-
   dispose(): void {
     this.#script?.dispose();
     this.#api.dispose();
@@ -143,7 +139,7 @@ export class SandboxRealm {
       return { v: operation(given) ?? null };
     } catch (error) {
       if (error instanceof ApiFault) return { e: [error.name, error.message] };
-      if (!(error instanceof SandboxMemoryError)) this.#fault ??= error;
+      if (!(error instanceof SandboxMemoryError)) this.fault ??= error;
       return { e: ['Error', 'the host failed'] };
     }
   }

@@ -240,7 +240,7 @@ export class Sandbox {
       const [text, handles] = listOf(part);
       return { text: string(text), handles: listOf(handles).map(string) };
     });
-    this.#block.finish(answerParts(given, (id) => this.#shelf.get(id) !== undefined));
+    this.#block.answer = answerParts(given, (id) => this.#shelf.get(id) !== undefined);
   }
 
   #input(id: string): ComputedInput {

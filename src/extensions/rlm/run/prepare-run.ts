@@ -16,10 +16,10 @@ import {
   type FoundTarget,
   findTarget,
   type PlannedTarget,
-  type PlanRefusal,
   pathTarget,
   promptTarget,
   type TargetGround,
+  type TargetRefusal,
 } from './target.ts';
 
 export interface RunAsk {
@@ -43,7 +43,7 @@ export interface PreparedRun {
   readonly max_chunks: number;
 }
 
-export type PrepareRefusal = PlanRefusal | 'run-option-invalid' | 'question-blank';
+export type PrepareRefusal = TargetRefusal | 'run-option-invalid' | 'question-blank';
 
 /** The gate may be closed: `request.ambiguity.passed` is false, with the question to ask. Throws `memory-unreadable`, and on abort. */
 export async function prepareRun(ask: RunAsk, signal: AbortSignal): Promise<Result<PreparedRun, PrepareRefusal>> {

@@ -40,15 +40,13 @@ interface FoundPath {
 
 export type FoundTarget = FoundPath | { readonly kind: 'prompt'; readonly root: string; readonly text: string };
 
-type TargetRefusal =
+export type TargetRefusal =
   | 'target-blank'
   | 'target-missing'
   | 'target-empty'
   | 'target-binary'
   | 'target-unreadable'
   | 'target-too-large';
-
-export type PlanRefusal = TargetRefusal | 'chunk-limit-invalid';
 
 export interface TargetGround {
   readonly cwd: string;
@@ -115,7 +113,7 @@ export type ChunkSizes = Pick<ChunkLimits, 'line_limit' | 'byte_limit' | 'overla
   readonly max_chunks: number;
 };
 
-export function promptTarget(text: string, byte_limit: number): Result<PlannedTarget, PlanRefusal> {
+export function promptTarget(text: string, byte_limit: number): Result<PlannedTarget, TargetRefusal> {
   const bytes = Buffer.byteLength(text);
   if (bytes > byte_limit)
     return refuse('target-too-large', `a text as target has ${byte_limit} bytes at most; put it into a file`);
@@ -129,13 +127,11 @@ export function pathTarget(
   found: FoundPath,
   sizes: ChunkSizes,
   signal: AbortSignal,
-): Result<PlannedTarget, PlanRefusal> {
+): Result<PlannedTarget, TargetRefusal> {
   const read = readPlans(found, sizes, signal);
   if (!read.ok) return read;
   const { plans, stamps, skipped } = read.value;
-  const chosen = selectChunks(plans, { max_chunks: sizes.max_chunks });
-  if (!chosen.ok) return chosen;
-  const { selected, dropped, boundaries } = chosen.value;
+  const { selected, dropped, boundaries } = selectChunks(plans, sizes.max_chunks);
   if (selected.length === 0) return refuse('target-empty', 'the folder holds no file of text');
   const byId = new Map(read.value.kept.map((one) => [one.chunk.chunk_id, one]));
   const kept = selected.flatMap(({ chunk_id }) => byId.get(chunk_id) ?? []);
@@ -165,18 +161,14 @@ function readPlans(found: FoundPath, { max_chunks, ...limits }: ChunkSizes, sign
       continue;
     }
     const bytes = read.value;
-    const plan = room > 0 ? planFile(path, bytes, limits) : wholePlan(path, bytes);
-    if (!plan.ok) return plan;
-    plans.push(plan.value);
+    const plan =
+      room > 0 ? planChunks(path, bytes, { ...limits, structure: structureOf(path) }) : wholePlan(path, bytes);
+    plans.push(plan);
     if (room > 0) stamps.push({ path, bytes: bytes.length, hash: `sha256:${sha256(bytes)}` });
-    kept.push(...plan.value.spans.slice(0, Math.max(0, room)).map((span) => keptChunk(bytes, span)));
-    room -= plan.value.spans.length;
+    kept.push(...plan.spans.slice(0, Math.max(0, room)).map((span) => keptChunk(bytes, span)));
+    room -= plan.spans.length;
   }
   return ok({ plans, kept, stamps, skipped });
-}
-
-function planFile(path: string, bytes: Uint8Array, limits: Omit<ChunkSizes, 'max_chunks'>) {
-  return planChunks({ path, bytes }, { ...limits, structure: structureOf(path) });
 }
 
 interface KeptChunk {
@@ -190,13 +182,13 @@ function keptChunk(bytes: Uint8Array, span: ChunkSpan): KeptChunk {
 }
 
 /** Of a file for which no chunk is left: it is named as one stretch. */
-function wholePlan(path: string, bytes: Uint8Array): Result<ChunkPlan, never> {
+function wholePlan(path: string, bytes: Uint8Array): ChunkPlan {
   const line_count = scanLines(bytes).count;
   const lines = { start_line: 1, end_line: Math.max(1, line_count) };
   const range = { start_byte: 0, end_byte: bytes.length, core_start_byte: 0 };
   const chunk_id = chunkId({ path, ...lines, part: null });
   const span = { chunk_id, source_path: path, ...lines, ...range, truncated: false };
-  return ok({ source_path: path, line_count, byte_count: bytes.length, spans: [span] });
+  return { source_path: path, line_count, byte_count: bytes.length, spans: [span] };
 }
 
 const REFUSAL = {

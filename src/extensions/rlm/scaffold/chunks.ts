@@ -5,7 +5,6 @@
  */
 
 import { isUtf8 } from 'node:buffer';
-import { ok, type Result, refuse } from '#base/result.ts';
 
 /** Bytes are half-open offsets into the source, lines 1-based and inclusive; both with the overlap. */
 export interface ChunkSpan {
@@ -36,24 +35,16 @@ export interface TruncationBoundary {
   readonly omitted_line_count: number;
 }
 
-export interface SelectedChunks {
-  readonly selected: readonly ChunkSpan[];
-  readonly dropped: readonly DroppedChunk[];
-  /** One for each source of which something was dropped. */
-  readonly boundaries: readonly TruncationBoundary[];
-}
-
-/** The first chunks that fit; after the first that does not, all are dropped, so that what was read is one stretch. */
-export function selectChunks(
-  plans: readonly ChunkPlan[],
-  { max_chunks }: { readonly max_chunks: number },
-): Result<SelectedChunks, 'chunk-limit-invalid'> {
-  if (!(max_chunks > 0)) return refuse('chunk-limit-invalid', 'max_chunks is above 0');
+/**
+ * The first chunks that fit; after the first that does not, all are dropped, so that what was read is one stretch. A boundary for each source of
+ * which something was dropped.
+ */
+export function selectChunks(plans: readonly ChunkPlan[], max_chunks: number) {
   const ordered = [...plans].sort((left, right) => comparePaths(left.source_path, right.source_path));
   const spans = ordered.flatMap((plan) => plan.spans);
   const selected = spans.slice(0, max_chunks);
-  const dropped = spans.slice(max_chunks).map((span) => ({ ...span, reason: 'max_chunks' as const }));
-  return ok({ selected, dropped, boundaries: boundariesOf(ordered, selected, dropped) });
+  const dropped = spans.slice(max_chunks).map((span): DroppedChunk => ({ ...span, reason: 'max_chunks' }));
+  return { selected, dropped, boundaries: boundariesOf(ordered, selected, dropped) };
 }
 
 function boundariesOf(

@@ -4,7 +4,6 @@
  * cuts fall on line ends, inside a line only when it alone exceeds the bytes, and then between characters. Linear in the source.
  * Serves seed 003: long material, taken apart by bounded calls.
  */
-import { ok, type Result, refuse } from '#base/result.ts';
 import { type ChunkPlan, type ChunkSpan, chunkId } from './chunks.ts';
 import { boundaryLevels, type LineIndex, type Structure, scanLines } from './structure.ts';
 
@@ -20,33 +19,17 @@ export interface ChunkLimits {
 
 const DEFAULT_LIMITS: ChunkLimits = { structure: 'lines', line_limit: 80, byte_limit: 65_536, overlap_lines: 0 };
 
-/** An empty source is one empty chunk, `<path>:1-1`. */
-export function planChunks(
-  { path, bytes }: { readonly path: string; readonly bytes: Uint8Array },
-  asked: Partial<ChunkLimits> = {},
-): Result<ChunkPlan, 'chunk-limit-invalid'> {
+/** An empty source is one empty chunk, `<path>:1-1`. Whoever calls has checked the limits: whole numbers, the overlap below the lines. */
+export function planChunks(path: string, bytes: Uint8Array, asked: Partial<ChunkLimits>): ChunkPlan {
   const limits = { ...DEFAULT_LIMITS, ...asked };
-  const wrong = wrongLimit(limits);
-  if (wrong !== null) return refuse('chunk-limit-invalid', wrong);
   const index = scanLines(bytes);
   const ground = { path, bytes, index, limits, levels: boundaryLevels(bytes, index, limits.structure) };
   const spans = index.count === 0 ? [spanOf(ground, [1, 1, null], [0, 0, 0])] : [...spansOf(ground)];
-  return ok({ source_path: path, line_count: index.count, byte_count: bytes.length, spans });
+  return { source_path: path, line_count: index.count, byte_count: bytes.length, spans };
 }
 
 /** Four bytes hold any character of UTF-8. */
 const LEAST_BYTES = 4;
-
-function wrongLimit({ line_limit, byte_limit, overlap_lines }: ChunkLimits): string | null {
-  if (!isWhole(line_limit, 1)) return 'line_limit is a whole number above 0';
-  if (!isWhole(byte_limit, LEAST_BYTES)) return 'byte_limit is a whole number, 4 or more';
-  const isBelow = isWhole(overlap_lines, 0) && overlap_lines < line_limit;
-  return isBelow ? null : 'overlap_lines is a whole number below line_limit';
-}
-
-function isWhole(value: number, least: number): boolean {
-  return Number.isSafeInteger(value) && value >= least;
-}
 
 interface Ground {
   readonly path: string;

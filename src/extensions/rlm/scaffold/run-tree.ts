@@ -247,11 +247,6 @@ export class RunTree {
     return Object.values(this.#tree.nodes).filter((node) => WORKING.has(node.state) && !waits(node)).length;
   }
 
-  /** Root done, queue empty, nothing alive. */
-  get isConverged(): boolean {
-    return Object.values(this.#tree.nodes).every((node) => isTerminal(node.state));
-  }
-
   /** Cancelled from any state; completed when nothing is left to do, or when nothing was begun. */
   end(reason: TerminationReason, cause: Cause): void {
     const tree = this.#tree;
@@ -260,7 +255,10 @@ export class RunTree {
     refuse(hasEnded(run_state) && 'run-ended', `the run is ${run_state}`);
     if (end === 'completed') {
       refuse(!RUN_MOVES[run_state].includes(end) && 'move-not-allowed', `a run does not complete from ${run_state}`);
-      const isDone = reason === 'dry_run_ready' ? iteration === 0 : this.isConverged;
+      const isDone =
+        reason === 'dry_run_ready'
+          ? iteration === 0
+          : Object.values(tree.nodes).every((node) => isTerminal(node.state));
       refuse(!isDone && 'not-converged', 'there is work left');
     } else {
       const between = WAY_TO_FAILED[run_state];

@@ -10,8 +10,7 @@ import { sha256 } from '#base/ids.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { issueText } from '#base/schema-issue.ts';
-import { namedTexts, type RunRecord, type RunRow, readRunRecord, type SourceStamp } from './run-record.ts';
-import type { TraceStore } from './trace-store.ts';
+import { namedTexts, type RunRecord, type RunRow, type SourceStamp } from './run-record.ts';
 
 const EXPORT_VERSION = 'talaria.rlm.export.v1';
 
@@ -20,16 +19,7 @@ export function exportRun(record: RunRecord, context?: PackedContext): string {
   return `${canonicalJson(exportedRun(record, context))}\n`;
 }
 
-/** Beside what a bench says of runs, the runs themselves: so its file can be checked and done again anywhere. */
-export function recordedRuns(
-  store: TraceStore,
-  run_ids: readonly string[],
-): { readonly recorded_runs: readonly JsonObject[] } {
-  const rows = run_ids.map((run_id) => store.find(run_id));
-  return { recorded_runs: rows.flatMap((row) => (row.ok ? [exportedRun(readRunRecord(store, row.value))] : [])) };
-}
-
-function exportedRun(record: RunRecord, context?: PackedContext): JsonObject {
+export function exportedRun(record: RunRecord, context?: PackedContext): JsonObject {
   const { row, events, calls } = record;
   const texts = [...namedTexts(record).keys()].flatMap((hash) => {
     const text = record.textOf(hash);

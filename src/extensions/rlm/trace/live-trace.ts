@@ -62,8 +62,9 @@ export class LiveTrace implements RunTrace {
   readonly run_id: string;
   /** The first place in which this run says something else than the stored one. */
   difference: Difference | null = null;
+  /** Events so far, those of an earlier process counted in. */
+  seq = 0;
   readonly #parts: LiveTraceParts;
-  #seq = 0;
   #finished = false;
   #ended = false;
   #events: RunEvent[] = [];
@@ -78,16 +79,16 @@ export class LiveTrace implements RunTrace {
   /** The first event is written at once: a run that was taken over meanwhile is told before it asks anybody. */
   emit(event: NewRunEvent): string {
     this.#refuseEnded();
-    const before = this.#parts.stored[this.#seq];
-    this.#seq += 1;
-    if (before !== undefined) this.diverge(eventDifference(this.#seq, before, event));
+    const before = this.#parts.stored[this.seq];
+    this.seq += 1;
+    if (before !== undefined) this.diverge(eventDifference(this.seq, before, event));
     else if (this.#parts.isWhole)
-      this.diverge({ seq: this.#seq, field: 'type', stored: undefined, replayed: event.type });
+      this.diverge({ seq: this.seq, field: 'type', stored: undefined, replayed: event.type });
     this.#finished ||= event.type === 'rlm.run.finished';
-    const event_id = eventId(this.run_id, this.#seq);
+    const event_id = eventId(this.run_id, this.seq);
     if (before !== undefined) return event_id;
-    this.#events.push({ ...event, run_id: this.run_id, seq: this.#seq, event_id, at: this.#parts.clock.now() });
-    if (this.#seq === 1 || this.#isFull()) this.#write();
+    this.#events.push({ ...event, run_id: this.run_id, seq: this.seq, event_id, at: this.#parts.clock.now() });
+    if (this.seq === 1 || this.#isFull()) this.#write();
     return event_id;
   }
 
@@ -118,7 +119,7 @@ export class LiveTrace implements RunTrace {
     this.#refuseEnded();
     if (!this.#finished) throw this.#wrong('trace-unfinished', 'its last event has not been emitted');
     const { stored, clock, onEnd } = this.#parts;
-    const next = stored[this.#seq];
+    const next = stored[this.seq];
     if (next !== undefined) this.diverge({ seq: next.seq, field: 'type', stored: next.type, replayed: undefined });
     this.#write({ end: { ...end, state_hash: jsonHash(end.outcome), ended_at: clock.now() } });
     this.#ended = true;
@@ -137,11 +138,6 @@ export class LiveTrace implements RunTrace {
     if (difference === null) return;
     this.difference ??= difference;
     throw this.#wrong('trace-diverged', differenceText(difference));
-  }
-
-  /** Events so far, those of an earlier process counted in. */
-  get seq(): number {
-    return this.#seq;
   }
 
   #isFull(): boolean {

@@ -8,8 +8,8 @@ import { type CallRecord, callTotals, traceId } from '../call/call-record.ts';
 import { EvidenceWords } from '../guard/manifest.ts';
 import {
   type AskOutcome,
+  basesOf,
   type FreshFact,
-  type Handle,
   type RunOutcome,
   readOutcome,
   type SourcePlace,
@@ -344,7 +344,7 @@ function checkAnswer({ sentences, verdict, handles }: AskOutcome, { calls, handl
   const callIds = new Set(calls.flatMap(({ call_id }) => [call_id, ...asksAbove(call_id)]));
   for (const one of handles) {
     const where = `handle ${one.id}`;
-    look(one.id, where, restsOn(one));
+    look(one.id, where, basesOf(one));
     const isCalled = one.kind !== 'child' || callIds.has(one.call_id);
     expect(isCalled, 'evidence-call', where, 'There is no such call.');
     if (one.kind !== 'computed') continue;
@@ -356,11 +356,6 @@ function checkAnswer({ sentences, verdict, handles }: AskOutcome, { calls, handl
 function isFounded({ grade, place, model, handles }: AskOutcome['sentences'][number]): boolean {
   if (grade === 'quoted') return place !== null;
   return grade === 'not-supported' || (handles.length > 0 && (grade !== 'supported' || model !== ''));
-}
-
-function restsOn(handle: Handle): readonly string[] {
-  if (handle.kind === 'span') return [];
-  return handle.kind === 'child' ? [handle.over] : handle.inputs;
 }
 
 function asksAbove(call_id: string): readonly string[] {

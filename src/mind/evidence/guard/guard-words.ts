@@ -9,23 +9,23 @@ const MOST_LINES = 40;
 /** One line: what it can do, the worst findings, and how many more there are. */
 export function findingLine({ verdict, findings }: ScanReport): string {
   if (verdict === 'safe') return '';
-  const more = findings.length - SHOWN;
-  const shown = findings.slice(0, SHOWN).map(findingText);
-  return `The guard finds this ${WORDS[verdict]}: it ${capabilityLines(findings).join('; ')}. Seen at ${[...shown, ...(more > 0 ? [plural(more, 'more finding')] : [])].join('; ')}`;
+  return `The guard finds this ${WORDS[verdict]}: it ${capabilityLines(findings).join('; ')}. Seen at ${shownFindings(findings, SHOWN).join('; ')}`;
 }
 
 /** What was found, a line each, worst first, below the guard's word. */
 export function findingLines({ verdict, findings }: ScanReport): readonly string[] {
   if (findings.length === 0) return ['The guard finds nothing in it.'];
-  const more = findings.length - MOST_LINES;
-  const shown = findings.slice(0, MOST_LINES).map((one) => `  ${findingText(one)}`);
   return [
     `The guard finds this ${WORDS[verdict]}.`,
     ...capabilityLines(findings).map((does) => `It ${does}.`),
     'Seen at:',
-    ...shown,
-    ...(more > 0 ? [`  ${plural(more, 'more finding')}`] : []),
+    ...shownFindings(findings, MOST_LINES).map((text) => `  ${text}`),
   ];
+}
+
+export function shownFindings(findings: readonly Finding[], most: number): readonly string[] {
+  const more = findings.length - most;
+  return [...findings.slice(0, most).map(findingText), ...(more > 0 ? [plural(more, 'more finding')] : [])];
 }
 
 function findingText({ rule, severity, path, line, excerpt }: Finding): string {

@@ -5,6 +5,7 @@
 import { gunzipSync, inflateSync } from 'node:zlib';
 import { likeLatin } from '#base/text/fold.ts';
 import { spellUnseen } from '#base/text/unseen.ts';
+import { lineOf } from '#base/text.ts';
 import type { Severity } from './finding.ts';
 
 const ASCII = /^[\t\n\r\x20-\x7E]*$/;
@@ -127,12 +128,6 @@ function buried(text: string): readonly HiddenMark[] {
       excerpt: match[0].slice(-100).trim(),
     });
   return found;
-}
-
-export function lineOf(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
-  return line;
 }
 
 /** Invisible characters by their number, for people to see. */

@@ -3,6 +3,7 @@
 // encoded counts a step more.
 import { foldText } from '#base/text/fold.ts';
 import { sentenceAt, sentencesOf } from '#base/text/sentences.ts';
+import { lineOf } from '#base/text.ts';
 import { isOwnPackage, looksLikePackage } from './code.rules.ts';
 import { type Capability, type Finding, lowered, type Severity } from './finding.ts';
 import {
@@ -11,7 +12,6 @@ import {
   hiddenMarks,
   hiddenTexts,
   joinedPieces,
-  lineOf,
   spelledOut,
 } from './hidden-text.ts';
 import { type IsSubject, markHosts } from './hosts.ts';

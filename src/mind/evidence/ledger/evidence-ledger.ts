@@ -188,7 +188,8 @@ class Recorder {
   }
 }
 
-function typedText(message: Message | undefined): string {
+/** What a person typed of it, without what was put beside. */
+export function typedText(message: Message | undefined): string {
   if (message?.role !== 'user') return '';
   return message.parts
     .filter(isText)

@@ -8,7 +8,7 @@ import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import { atomicWrite, syncFolder } from '#base/atomic-write.ts';
 import { isoTime } from '#base/clock.ts';
-import { errorCode } from '#base/errors.ts';
+import { errorCode, ifThere } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { canonicalJson, type JsonObject, parseJson } from '#base/json.ts';
 import { readIfThere } from '#base/platform.ts';
@@ -173,15 +173,11 @@ export function removeBackup(backups: string, stamp: string): void {
 
 /** Names of backups, newest first. */
 export function listBackups(backups: string): readonly string[] {
-  try {
-    return readdirSync(backups)
-      .filter((name) => /^\d{8}T\d+Z$/.test(name))
-      .sort()
-      .reverse();
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  const names = ifThere(() => readdirSync(backups)) ?? [];
+  return names
+    .filter((name) => /^\d{8}T\d+Z$/.test(name))
+    .sort()
+    .reverse();
 }
 
 /** `manifest-changed`: it is there and is no manifest any more. */
@@ -224,10 +220,5 @@ function isBelow(path: string): boolean {
 
 function readCopy(folder: string, path: string): SkillFile | undefined {
   const place = join(folder, backupPlace(path));
-  try {
-    return { path, bytes: readFileSync(place), executable: (lstatSync(place).mode & 0o100) !== 0 };
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  return ifThere(() => ({ path, bytes: readFileSync(place), executable: (lstatSync(place).mode & 0o100) !== 0 }));
 }

@@ -5,7 +5,7 @@
 
 import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { errorCode } from '#base/errors.ts';
+import { errorCode, ifThere } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { type ReplaceRefusal, replaceText } from '#core/tools/files/replace-text.ts';
 import { SKILL_FILE, SKILL_NAME, SUPPORT_FOLDERS, skillLimits } from '../format/skill-text.ts';
@@ -185,12 +185,7 @@ export function checkNoLinks(root: string, folder: string, paths: readonly strin
 }
 
 function isLink(path: string): boolean {
-  try {
-    return lstatSync(path).isSymbolicLink();
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return false;
-    throw error;
-  }
+  return ifThere(() => lstatSync(path).isSymbolicLink(), ['ENOENT', 'ENOTDIR']) ?? false;
 }
 
 function isBelow(root: string, folder: string): boolean {

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { atomicWrite, syncFolder } from '#base/atomic-write.ts';
-import { errorCode, TalariaError } from '#base/errors.ts';
+import { errorCode, ifThere, TalariaError } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { SKILL_NAME, skillLimits } from '../format/skill-text.ts';
 import {
@@ -188,12 +188,7 @@ export function clearStaging(root: string, id: string): void {
 
 /** Names of writes that left something in `.staging`. */
 export function stagedWrites(root: string): readonly string[] {
-  try {
-    return readdirSync(join(root, STAGING));
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return ifThere(() => readdirSync(join(root, STAGING))) ?? [];
 }
 
 /** The lock of one skill, by name: two skills of one name cannot be made in two categories at once. */

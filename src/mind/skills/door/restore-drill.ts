@@ -23,9 +23,9 @@ import { openDatabase } from '#base/database.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
+import { isIn } from '#base/paths/typed-path.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { SKILL_FILE } from '../format/skill-text.ts';
-import { isInside } from '../library/folder-files.ts';
 import { MANIFEST_FILE, sortedJson } from './backup.ts';
 import { utf8Text } from './skill-tree.ts';
 
@@ -147,7 +147,7 @@ function targetFault(targetDir: string | undefined, manifestPath: string, manife
   const target = resolvedPath(targetDir);
   const live = textAt(manifest, 'target_path');
   const kept = [dirname(manifestPath), ...(live === undefined ? [] : [dirname(resolvedPath(live))])];
-  if (kept.some((folder) => isInside(folder, target))) return 'drill-target-is-live';
+  if (kept.some((folder) => isIn(target, folder))) return 'drill-target-is-live';
   if (!existsSync(target)) return undefined;
   const isEmpty = statSync(target).isDirectory() && readdirSync(target).length === 0;
   return isEmpty ? undefined : 'drill-target-not-empty';
@@ -278,11 +278,11 @@ function readCopy(backup: string, recorded: string): Uint8Array | 'missing' | 'o
 function placeOf(backup: string, recorded: string): string | undefined {
   if (recorded.includes('\0') || recorded.split(/[\\/]/).includes('..')) return undefined;
   const direct = resolvedPath(recorded);
-  if (isInside(backup, direct)) return direct;
+  if (isIn(direct, backup)) return direct;
   const parts = recorded.split(sep);
   const at = parts.lastIndexOf(basename(backup));
   const moved = at < 0 ? backup : resolvedPath(join(backup, ...parts.slice(at + 1)));
-  return moved !== backup && isInside(backup, moved) ? moved : undefined;
+  return moved !== backup && isIn(moved, backup) ? moved : undefined;
 }
 
 function checkEvidence({ manifest, target }: Drill): Verdict {

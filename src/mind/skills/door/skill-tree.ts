@@ -3,7 +3,7 @@
 // names and links are no part of a skill.
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode } from '#base/errors.ts';
+import { ifThere } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { SKILL_FILE } from '../format/skill-text.ts';
@@ -136,12 +136,7 @@ export function utf8Text(bytes: Uint8Array): string | undefined {
 
 /** Is there a folder that is no link? */
 function isFolder(path: string): boolean {
-  try {
-    return lstatSync(path).isDirectory();
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return false;
-    throw error;
-  }
+  return ifThere(() => lstatSync(path).isDirectory(), ['ENOENT', 'ENOTDIR']) ?? false;
 }
 
 export const isHidden = (name: string): boolean => name.startsWith('.');

@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { throwIfAborted } from '#base/abort.ts';
 import { type Ok, ok, type Refusal, type Result, refuse } from '#base/result.ts';
-import { plural } from '#base/text.ts';
 import { capabilityLines, type Finding, scanReport } from '#mind/evidence/guard/finding.ts';
+import { shownFindings } from '#mind/evidence/guard/guard-words.ts';
 import type { Proposal } from '#mind/evidence/proposal.ts';
 import type { SkillOutcome, SkillRefusal, SkillSource, SkillWrite } from '../skill.ts';
 import { findRecord, folderBelow, recordOfFolder } from '../skill-records.ts';
@@ -209,21 +209,13 @@ export async function askGuard(
   const scanned = await guard.scan([...tree.values()]);
   const report = more.length > 0 ? scanReport([...scanned.findings, ...more]) : scanned;
   const decision = guard.decide(report, source);
+  const heavy = report.findings.filter(({ severity }) => severity !== 'low');
   if (decision === 'allow' || (decision === 'ask' && isAccepted))
-    return { ok: true, warnings: linesOf(report.findings.filter(({ severity }) => severity !== 'low')) };
+    return { ok: true, warnings: shownFindings(heavy, SHOWN) };
   const word = report.verdict === 'dangerous' ? 'dangerous' : 'doubtful';
   const isRefused = decision === 'refuse';
   return refuse(
     isRefused ? 'guard-refused' : 'guard-asks',
-    `The guard finds this ${word}${isRefused ? '' : '; the owner must look at it first'}. It ${capabilityLines(report.findings).join('; ')}. Seen at ${linesOf(report.findings).join('; ')}`,
+    `The guard finds this ${word}${isRefused ? '' : '; the owner must look at it first'}. It ${capabilityLines(report.findings).join('; ')}. Seen at ${shownFindings(report.findings, SHOWN).join('; ')}`,
   );
-}
-
-function linesOf(findings: readonly Finding[]): readonly string[] {
-  const lines = findings.slice(0, SHOWN).map(({ rule, severity, path, line, excerpt }) => {
-    const place = line > 0 ? `${path}:${line}` : path;
-    return `${place} ${rule} (${severity})${excerpt === '' ? '' : `: ${excerpt}`}`;
-  });
-  const more = findings.length - lines.length;
-  return more > 0 ? [...lines, `${plural(more, 'more finding')}`] : lines;
 }

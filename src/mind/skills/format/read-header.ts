@@ -1,5 +1,5 @@
 // Owns what the agent takes from front matter: SkillHeader, what a skill needs before it can run, and when it is offered (core notes 2.7).
-import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectOf } from '#base/json.ts';
 import { oneLine, sliceText } from '#base/text.ts';
 import type { Shown } from '#core/agent/room.ts';
 import type { SkillHeader, SkillRecord } from '../skill.ts';
@@ -46,7 +46,7 @@ export function readNeeds(frontmatter: JsonObject): {
   readonly commands: readonly string[];
 } {
   const field = lookIn(frontmatter);
-  const legacy = asObject(frontmatter.prerequisites);
+  const legacy = objectOf(frontmatter.prerequisites);
   const variables = [...items(field('required_environment_variables')), ...items(legacy.env_vars)].flatMap(asVariable);
   return {
     variables: variables.filter(({ name }, at) => variables.findIndex((other) => other.name === name) === at),
@@ -67,17 +67,13 @@ export function platformName(text: string): string {
 
 /** Finds a field where hermes-agent keeps it, where agentskills.io allows it, or at the top. */
 function lookIn(frontmatter: JsonObject): (key: string) => JsonValue | undefined {
-  const metadata = asObject(frontmatter.metadata);
-  const ours = asObject(metadata.hermes);
+  const metadata = objectOf(frontmatter.metadata);
+  const ours = objectOf(metadata.hermes);
   return (key) => present(ours[key]) ?? present(frontmatter[key]) ?? present(metadata[key]);
 }
 
 function present(value: JsonValue | undefined): JsonValue | undefined {
   return value === null ? undefined : value;
-}
-
-function asObject(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 function asText(value: JsonValue | undefined): string {

@@ -1,8 +1,9 @@
 // Owns finding skill folders below a root, SKILL.md at any depth, with or without categories (seed 001 ch 10), and reading inside one skill's folder:
 // a named file, SKILL.md itself, the list of supporting files less what `.skillignore` names.
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { isAbsolute, join, posix, sep } from 'node:path';
+import { isAbsolute, join, posix } from 'node:path';
 import { errorCode, errorText } from '#base/errors.ts';
+import { isIn } from '#base/paths/typed-path.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { isLeftOut, parseIgnoreFile } from '#base/text/glob.ts';
 import { utf8Text } from '../door/skill-tree.ts';
@@ -46,10 +47,7 @@ interface Place {
 
 /** Depth first, by name. A root that does not exist has no skills. */
 export function* walkSkills(root: string): Generator<Found, void, undefined> {
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
-    yield branchAt(root);
-    return;
-  }
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return yield branchAt(root);
   const realRoot = realpathSync(root);
   yield* walkFolder({ realRoot, path: root, below: [], insideSkill: false });
 }
@@ -70,10 +68,7 @@ function* walkFolder(place: Place): Generator<Found, void, undefined> {
   // Before its entries are read: a change in between gives a stamp that is too old, never one that is too new.
   const branch = branchAt(path);
   const entries = readFolder(path);
-  if ('reason' in entries) {
-    yield { type: 'problem', ...entries };
-    return;
-  }
+  if ('reason' in entries) return yield { type: 'problem', ...entries };
   const skillFile = entries.find(({ name }) => name === SKILL_FILE) ?? entries.find(({ name }) => name === 'skill.md');
   if (skillFile) yield skillAt(place, skillFile);
   else if (!insideSkill) yield* describeCategory(place, entries);
@@ -110,7 +105,7 @@ function skillAt({ realRoot, path, below }: Place, entry: Dirent): Found {
   const written = join(path, entry.name);
   try {
     const file = entry.isSymbolicLink() ? realpathSync(written) : written;
-    if (entry.isSymbolicLink() && !isInside(realRoot, file)) return linkOutside(written);
+    if (entry.isSymbolicLink() && !isIn(file, realRoot)) return linkOutside(written);
     // A change of the file gives another text.
     const { size, mtimeMs, ino } = statSync(file);
     const category = below.slice(0, -1).join('/');
@@ -129,16 +124,12 @@ function* describeCategory({ path, below }: Place, entries: readonly Dirent[]): 
 function* judgeLink({ realRoot, path }: Place, entry: Dirent): Generator<Found, void, undefined> {
   const link = join(path, entry.name);
   const target = statSync(link, { throwIfNoEntry: false });
-  if (target?.isDirectory() && !isInside(realRoot, realpathSync(link))) yield linkOutside(link);
+  if (target?.isDirectory() && !isIn(realpathSync(link), realRoot)) yield linkOutside(link);
 }
 
 function linkOutside(path: string): Found {
   const detail = `${path} is a link out of the skills folder and is not read. Name its target in skills.external_dirs instead.`;
   return { type: 'problem', path, reason: 'link-outside', detail };
-}
-
-export function isInside(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /** Paths below the skill's folder, with `/`, by supporting folder. */
@@ -158,7 +149,7 @@ export function readFolderFile(
   if (leaves || path.includes('\0')) return refuse('outside-folder', `${JSON.stringify(path)} leads out of the skill.`);
   try {
     const real = realpathSync(join(folder, clean));
-    if (!isInside(realpathSync(folder), real))
+    if (!isIn(real, realpathSync(folder)))
       return refuse('outside-folder', `${JSON.stringify(path)} is a link that leads out of the skill.`);
     const read = readText(real, path);
     if (read.ok) return read;

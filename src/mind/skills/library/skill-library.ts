@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
-import { errorCode, errorText } from '#base/errors.ts';
+import { errorCode, errorText, ifThere } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { refuse } from '#base/result.ts';
 import type { Shown } from '#core/agent/room.ts';
@@ -215,13 +215,8 @@ const SOURCES: Readonly<Record<SkillRecord['createdBy'], SkillSource>> = {
 
 /** Empty when the file went away since it was found. */
 function textOf(file: string): string {
-  try {
-    const read = readText(file, file);
-    return read.ok ? read.value : '';
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return '';
-    throw error;
-  }
+  const read = ifThere(() => readText(file, file));
+  return read?.ok ? read.value : '';
 }
 
 function bodyOf(text: string): string {
@@ -260,7 +255,8 @@ function warnOnce(warn: (message: string) => void): (problems: readonly SkillPro
   };
 }
 
-function once<T>(make: () => T): () => T {
+/** Made when it is first asked for. */
+export function once<T>(make: () => T): () => T {
   let kept: { readonly value: T } | undefined;
   return () => {
     kept ??= { value: make() };

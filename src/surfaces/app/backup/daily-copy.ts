@@ -2,7 +2,7 @@
 // Invariant: a copy is whole or not there; only what was found whole is kept, and the three newest stay.
 import { mkdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Clock, localDate } from '#base/clock.ts';
+import { type Clock, localDay } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import { damagedError, isSuspect, rememberDamage } from '#base/database/damage.ts';
 import { openDatabase } from '#base/database.ts';
@@ -43,9 +43,7 @@ export async function keepDailyCopy(
   if (database.readOnly || isSuspect(database.path) || !isDue(home, clock) || !hasRoom(database.path)) return undefined;
   const folder = home.dailyCopies;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { year, month, day } = localDate(clock.now());
-  const two = (value: number) => String(value).padStart(2, '0');
-  const file = join(folder, `state-${year}-${two(month)}-${two(day)}.db`);
+  const file = join(folder, `state-${localDay(clock.now())}.db`);
   const fresh = `${file}.fresh`;
   try {
     await database.copySlowly(fresh, signal);

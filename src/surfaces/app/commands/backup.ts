@@ -4,7 +4,7 @@
 
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { isoTime, localDate } from '#base/clock.ts';
+import { instant, isoTime } from '#base/clock.ts';
 import { errorCode, TalariaError } from '#base/errors.ts';
 import { plural } from '#base/text.ts';
 import {
@@ -59,9 +59,7 @@ async function providerData(path: string): Promise<readonly string[]> {
 }
 
 function defaultName(now: number): string {
-  const at = localDate(now);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `talaria-${at.year}-${two(at.month)}-${two(at.day)}-${two(at.hour)}${two(at.minute)}${two(at.second)}.tar.gz`;
+  return `talaria-${instant(now).replace(' ', '-').replaceAll(':', '')}.tar.gz`;
 }
 
 export function restoreCommand(deps: CommandDeps): AnyCommand {

@@ -1,6 +1,6 @@
 // Owns `cost`: tokens and money by purpose and model, by day, and what learning may take (design 7: learning has a ledger). Knows no price.
 import { z } from 'zod';
-import { type Clock, localDate, localMidnight } from '#base/clock.ts';
+import { type Clock, localDate, localDay, localMidnight } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand, line, refused } from '#core/agent/command-spec.ts';
 import type { CostFilter, CostRow, SessionStore } from '#core/agent/session-store.ts';
@@ -89,8 +89,7 @@ async function daysOf(store: SessionStore, clock: Clock, count: number): Promise
     const { year, month, day } = localDate(until - 1);
     const since = localMidnight(year, month, day);
     const rows = await store.costs({ since, until });
-    const two = (value: number) => String(value).padStart(2, '0');
-    if (rows.length > 0) days.push({ day: `${year}-${two(month)}-${two(day)}`, rows });
+    if (rows.length > 0) days.push({ day: localDay(since), rows });
     until = since;
   }
   return days;

@@ -3,14 +3,13 @@
 // Invariant: what is claimed is looked up in the files that the processes left.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Clock, localDate } from '#base/clock.ts';
+import type { Clock } from '#base/clock.ts';
+import { fileStamp } from '#base/database/damage.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
-import { randomHex } from '#base/ids.ts';
-import { privateFolder } from '#base/platform.ts';
-import type { CommandOutput } from '#core/agent/command-spec.ts';
+import { demoFolder, privateFolder } from '#base/platform.ts';
+import { type CommandOutput, line } from '#core/agent/command-spec.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
 import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
 import { createMemoryFiles } from '#mind/memory/memory-files.ts';
@@ -106,10 +105,6 @@ interface DemoStage {
   run(words: readonly string[], signal: AbortSignal): AsyncGenerator<CommandOutput>;
 }
 
-function line(text: string): CommandOutput {
-  return { type: 'line', text };
-}
-
 function broken(message: string, home: Home): TalariaError {
   return new TalariaError(message, { code: 'demo-failed', fix: `Its home is kept: ${home.root}` });
 }
@@ -117,10 +112,7 @@ function broken(message: string, home: Home): TalariaError {
 /** Kept after the demo, and never the person's own home. `files`: name and text of what lies in its folder. */
 function openStage(options: DemoOptions, files: Readonly<Record<string, string>>): DemoStage {
   const { environment, clock } = options;
-  const { year, month, day, hour, minute, second } = localDate(clock.now());
-  const two = (value: number) => String(value).padStart(2, '0');
-  const stamp = `${year}${two(month)}${two(day)}-${two(hour)}${two(minute)}${two(second)}-${randomHex(2)}`;
-  const root = join(dataFolder(environment), stamp);
+  const root = join(demoFolder(environment.variables.XDG_DATA_HOME, environment.userHome), fileStamp(clock));
   const folder = join(root, 'folder');
   privateFolder(root);
   mkdirSync(folder, { mode: 0o700 });
@@ -138,18 +130,6 @@ function openStage(options: DemoOptions, files: Readonly<Record<string, string>>
       yield* play(place, { args: words, typed: [] }, signal);
     },
   };
-}
-
-function dataFolder({ variables, userHome }: Environment): string {
-  const base = variables.XDG_DATA_HOME || (existsSync(userHome) ? join(userHome, '.local', 'share') : tmpdir());
-  const folder = join(base, 'talaria-demo');
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return folder;
-  } catch {
-    // A machine where the data folder cannot be written: the temporary one is as good for a demo.
-    return join(tmpdir(), 'talaria-demo');
-  }
 }
 
 interface Place {

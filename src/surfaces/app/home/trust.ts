@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { atomicWrite } from '#base/atomic-write.ts';
 import type { Clock } from '#base/clock.ts';
-import { errorCode } from '#base/errors.ts';
+import { errorCode, ifThere } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { parseJson } from '#base/json.ts';
 import { decidedDiff, lineDiff } from '#base/text/line-diff.ts';
@@ -82,12 +82,7 @@ function placeOf(home: Home, path: string): string {
 }
 
 function readNames(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return ifThere(() => readdirSync(folder)) ?? [];
 }
 
 /** What cannot be read was not agreed to. */

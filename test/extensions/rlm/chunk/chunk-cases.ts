@@ -6,9 +6,7 @@ import { type ChunkLimits, planChunks } from '#extensions/rlm/scaffold/plan-chun
 import { STRUCTURES } from '#extensions/rlm/scaffold/structure.ts';
 
 export function planned(source: string | Uint8Array, limits: Partial<ChunkLimits> = {}): ChunkPlan {
-  const plan = planChunks({ path: 'a.txt', bytes: typeof source === 'string' ? Buffer.from(source) : source }, limits);
-  assert.ok(plan.ok);
-  return plan.value;
+  return planChunks('a.txt', typeof source === 'string' ? Buffer.from(source) : source, limits);
 }
 
 /** The texts of the chunks, with overlap. */

@@ -33,10 +33,8 @@ export interface Prepared {
 
 export function requestOver(text: string, changes: Partial<RunRequest> = {}, line_limit = 2): Prepared {
   const bytes = new TextEncoder().encode(text);
-  const plan = planChunks({ path: 'harbour.txt', bytes }, { line_limit });
-  if (!plan.ok) throw new Error(plan.detail);
   const texts: string[] = [];
-  const chunks = plan.value.spans.map((span): RequestChunk => {
+  const chunks = planChunks('harbour.txt', bytes, { line_limit }).spans.map((span): RequestChunk => {
     const { content, token_estimate, lossy } = readChunk(bytes, span);
     texts.push(content);
     return { ...span, token_estimate, lossy, text_hash: textHash(content) };

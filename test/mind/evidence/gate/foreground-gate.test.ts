@@ -8,7 +8,7 @@ import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import { absentAsker } from '#core/agent/approver.ts';
 import { createForegroundGate } from '#mind/evidence/open-room.ts';
 import { createMemoryTool } from '#mind/memory/memory-tool.ts';
-import { skillDraft } from '#mind/skills/open-room.ts';
+import { skillDraft } from '#mind/skills/skill-cards.ts';
 import { createSkillManageTool } from '#mind/skills/skill-tools.ts';
 import type { Message, Tool, ToolContext } from '#public/talaria.ts';
 import { verifies } from '../../../verifies.ts';

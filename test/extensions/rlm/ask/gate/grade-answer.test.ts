@@ -21,8 +21,9 @@ function citing(
   source: ReturnType<typeof textSource>,
   lines?: readonly [number, number],
 ): CitingSentence {
-  const { start_byte, end_byte } = source.lines(...(lines ?? ([1, source.line_count] as const)));
-  return { text, handles: ['h1'], cited: [[start_byte, end_byte]], computed: [], fault: null };
+  const [first, last] = lines ?? [1, source.line_count];
+  const cited = [[source.lineBounds(first).start_byte, source.lineBounds(last).end_byte]] as const;
+  return { text, handles: ['h1'], cited, computed: [], fault: null };
 }
 
 async function gradeOf(text: string, from: string, read: ReadByModel | null = null, lines?: readonly [number, number]) {

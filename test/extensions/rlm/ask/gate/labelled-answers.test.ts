@@ -33,7 +33,7 @@ const saying =
 async function gradeOf({ sentence, source, lines }: Item, read: ReadByModel | null) {
   const from = textSource(source, 'a.md');
   const cited = lines
-    .map((line) => from.lines(line, line))
+    .map((line) => from.lineBounds(line))
     .map(({ start_byte, end_byte }) => [start_byte, end_byte] as const);
   const [graded] = await gradeAnswer(
     [{ text: sentence, handles: ['h1'], cited, computed: [], fault: null }],

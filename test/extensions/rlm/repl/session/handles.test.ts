@@ -144,11 +144,6 @@ describe('answers', () => {
 });
 
 describe('numbers of handles', () => {
-  test('begin where they are told to', () =>
-    withGround(TEXT, { firstHandle: 40 }, async ({ prints }) =>
-      assert.equal(await prints('print(span(0, 3).id, span(4, 7).id)'), 'h40 h41'),
-    ));
-
   test('what a killed block has made is gone, and its numbers are free', () =>
     withGround(TEXT, { limits: { block_ms: 300 } }, async ({ run, prints, session }) => {
       assert.equal(await prints('print(span(0, 3).id)'), 'h1');

@@ -15,7 +15,6 @@ export interface Ground {
 export interface GroundParts {
   readonly host?: ReplHost;
   readonly limits?: Partial<ReplLimits>;
-  readonly firstHandle?: number;
 }
 
 /** Answers with what it was asked; one claim, the beginning of the piece. */
@@ -29,8 +28,8 @@ export const echoHost: ReplHost = {
 export async function openGround(context: string | ContextSource, parts: GroundParts = {}): Promise<Ground> {
   const source = typeof context === 'string' ? textSource(context, 'notes.txt') : context;
   const limits = { ...DEFAULT_REPL_LIMITS, ...parts.limits };
-  const { host = echoHost, firstHandle = 1 } = parts;
-  const session = await createReplSession({ source, host, limits, firstHandle });
+  const { host = echoHost } = parts;
+  const session = await createReplSession({ source, host, limits });
   const run = (code: string, signal = new AbortController().signal) => session.run(code, signal);
   const prints = async (code: string) => {
     const outcome = await run(code);
