@@ -51,10 +51,8 @@ export function createMcpServers(desk: TurnDesk, version: string): mcp.McpServer
     const skills = await offered(app);
     (await catalogOf(app.doors.skills, skills)).attach(server);
     for (const { name, description } of skills) {
-      const text = () => app.doors.skills.get(name)?.body ?? '';
-      server.registerPrompt(name, { description }, () => ({
-        messages: [{ role: 'user', content: { type: 'text', text: text() } }],
-      }));
+      const content = () => ({ type: 'text' as const, text: app.doors.skills.get(name)?.body ?? '' });
+      server.registerPrompt(name, { description }, () => ({ messages: [{ role: 'user', content: content() }] }));
     }
     return server;
   };
