@@ -46,31 +46,24 @@ interface Place {
   readonly runs: number;
 }
 
-/** The program of a server with 13 things and five verbs for each, and `echo`, which gives back what it gets. */
-function serverCode(): string {
+/** The program of a server with 65 tools, or with `echo` alone, which gives back what it gets. */
+const program = (word = 'all') => {
   const at = (name: string) => JSON.stringify(import.meta.resolve(name));
-  return `import { McpServer } from ${at('@modelcontextprotocol/server')};
+  const code = `import { McpServer } from ${at('@modelcontextprotocol/server')};
     import { serveStdio } from ${at('@modelcontextprotocol/server/stdio')};
     const text = (of) => ({ type: 'string', description: 'The ' + of + ' that is meant, as the service names it' });
     const properties = { owner: text('owner'), repo: text('repository'), body: text('text'), page: { type: 'number' } };
     const inputSchema = { type: 'object', properties, required: ['owner', 'repo'] };
     const words = 'issue pull branch commit file review label release search user team workflow comment'.split(' ');
-    const tools = words.flatMap((word) => ['create', 'get', 'list', 'update', 'delete'].map((verb) => ({
+    const all = words.flatMap((word) => ['create', 'get', 'list', 'update', 'delete'].map((verb) => ({
       name: verb + '_' + word, description: 'Use this to ' + verb + ' a ' + word + ' of a repository on the service.', inputSchema })));
-    const command = { type: 'object', properties: { command: { type: 'string' } } };
-    const echo = { name: 'echo', description: 'Gives it back.', inputSchema: command, annotations: { readOnlyHint: true } };
-    serveStdio(() => {
-      const mcp = new McpServer({ name: 'bench', version: '1' }, { capabilities: { tools: {} } });
-      mcp.server.setRequestHandler('tools/list', () => ({ tools: process.argv[1] === 'one' ? [echo] : tools }));
-      mcp.server.setRequestHandler('tools/call', ({ params }) => ({ content: [{ type: 'text', text: String(params.arguments.command) }] }));
-      return mcp;
-    });`;
-}
-
-const program = (word = 'all') => ({
-  command: process.execPath,
-  args: ['--input-type=module', '-e', serverCode(), '--', word],
-});
+    const echo = [{ name: 'echo', description: 'Gives it back.', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }];
+    const { server } = new McpServer({ name: 'bench', version: '1' }, { capabilities: { tools: {} } });
+    server.setRequestHandler('tools/list', () => ({ tools: ${word} }));
+    server.setRequestHandler('tools/call', ({ params }) => ({ content: [{ type: 'text', text: params.arguments.command }] }));
+    serveStdio(() => server);`;
+  return { command: process.execPath, args: ['--input-type=module', '-e', code] };
+};
 
 function servers(count: number, word?: string): string {
   const all = Array.from({ length: count }, (_, at) => [`bench${at}`, { ...program(word), trust: 'all' }]);
@@ -84,7 +77,8 @@ async function asked(home: BenchHome): Promise<BenchHome> {
   return home;
 }
 
-type Start = () => Promise<number>;
+/** ms. */
+export type Start = () => Promise<number>;
 
 /** ms from the start of `talaria -p` of this checkout to the first request. */
 const firstRequest =
@@ -97,9 +91,9 @@ const firstRequest =
     return first.arrived - ran.started;
   };
 
-/** Pairs, which of both begins by turns; the first of each is warm-up. */
-async function compare(
-  { runs }: Place,
+/** How many times the other's the one's time is: pairs, which of both begins by turns, and the first is warm-up. */
+export async function compare(
+  runs: number,
   [one, other]: readonly [Start, Start],
   { most, ...about }: { metric: string; unit: string; most: number },
 ): Promise<BenchRow> {
@@ -119,18 +113,16 @@ async function compare(
 async function remembered(place: Place): Promise<readonly BenchRow[]> {
   const [five, none] = [await asked(place.homeWith(servers(5))), place.homeWith('')];
   const about = { metric: 'reach: first request with 5 MCP servers', unit: '× with none', most: 1.1 };
-  return [await compare(place, [firstRequest(place, five), firstRequest(place, none)], about)];
+  return [await compare(place.runs, [firstRequest(place, five), firstRequest(place, none)], about)];
 }
 
+/** Nothing where no other checkout is named. */
 async function before(place: Place): Promise<readonly BenchRow[]> {
   const checkout = process.env.TALARIA_BEFORE;
-  if (!checkout) {
-    console.log('skipped the start before this issue: TALARIA_BEFORE names no checkout');
-    return [];
-  }
-  const [now, then] = [place.homeWith(''), place.homeWith('')];
   const about = { metric: 'reach: first request, as before it', unit: '× before', most: 1 };
-  return [await compare(place, [firstRequest(place, now), firstRequest(place, then, checkout)], about)];
+  const starts = () =>
+    [firstRequest(place, place.homeWith('')), firstRequest(place, place.homeWith(''), checkout)] as const;
+  return checkout ? [await compare(place.runs, starts(), about)] : [];
 }
 
 async function editor(place: Place): Promise<readonly BenchRow[]> {
@@ -150,7 +142,7 @@ async function editor(place: Place): Promise<readonly BenchRow[]> {
     return ms;
   };
   const about = { metric: 'reach: `talaria acp` to `initialize` answered', unit: '× first request of -p', most: 1.2 };
-  return [await compare(place, [answered, firstRequest(place, home)], about)];
+  return [await compare(place.runs, [answered, firstRequest(place, home)], about)];
 }
 
 async function prompts(place: Place): Promise<readonly BenchRow[]> {
@@ -193,7 +185,7 @@ async function timesOfTool(home: BenchHome, house: House): Promise<readonly numb
   if (!tool) throw new Error('the tool is not shown');
   const place = { sessionId: 'bench', callId: 'call', cwd: home.folder, clock: house.clock, asker: absentAsker };
   const rest = { spillFolder: home.folder, history: () => [], redact: app.redact, progress: () => undefined };
-  return timed((command) => tool.run({ command }, { ...place, ...rest }, never));
+  return timed((command) => tool.run({ command } as never, { ...place, ...rest }, never));
 }
 
 async function timed(call: (command: string) => Promise<unknown>): Promise<readonly number[]> {
