@@ -199,10 +199,10 @@ async function timed(call: (command: string) => Promise<unknown>): Promise<reado
 }
 
 async function calls({ homeWith }: Place): Promise<readonly BenchRow[]> {
-  const home = await asked(homeWith(servers(1, 'one')));
+  const home = await asked(homeWith(servers(1, 'echo')));
   const ours = await withHouse(home, (house) => timesOfTool(home, house));
   const client = new Client({ name: 'bench', version: '1' });
-  await client.connect(new StdioClientTransport(program('one')));
+  await client.connect(new StdioClientTransport(program('echo')));
   const alone = await timed((command) => client.callTool({ name: 'echo', arguments: { command } }));
   await client.close();
   const value = median(ours) - median(alone);
