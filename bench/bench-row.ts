@@ -10,6 +10,11 @@ export interface BenchRow {
   readonly note: string;
 }
 
+/** A row whose figure should be no larger than `most`. */
+export function atMost(most: number, row: Omit<BenchRow, 'target' | 'ok'>): BenchRow {
+  return { ...row, target: `≤ ${most.toLocaleString('en-US')}`, ok: row.value <= most };
+}
+
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }

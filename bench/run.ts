@@ -28,6 +28,8 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   'rlm-ask-memory': async () => (await import('./rlm-ask-memory.ts')).benchRlmAskMemory(),
   peers: async () => (await import('./peers.ts')).benchPeers(),
   golem: async () => (await import('./golem.ts')).benchGolem(),
+  'reach-start': async () => (await import('./reach.ts')).benchReach(),
+  'reach-serve': async () => (await import('./reach-serve.ts')).benchServe(),
   'clade-link': async () => (await import('./clade-link.ts')).benchLink(),
   'clade-meta': async () => (await import('./clade-meta.ts')).benchMeta(),
   'clade-library': async () => (await import('./clade-library.ts')).benchLibrary(),
@@ -45,7 +47,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { write: { type: 'boolean', default: false } },
 });
-/** `clade` is all of `clade-…`. */
+/** `clade` is all of `clade-…`, `reach` of `reach-…`. */
 const isAsked = (name: string) => positionals.some((asked) => name === asked || name.startsWith(`${asked}-`));
 const unknown = positionals.filter((asked) => !Object.keys(BENCHES).some((name) => `${name}-`.startsWith(`${asked}-`)));
 if (unknown.length > 0) {

@@ -1,5 +1,6 @@
-// A scripted OpenAI-compatible endpoint in its own process: ROUNDS tool calls `echo hi <n>` since the last user message, then a text.
-// Prints one JSON line per request: arrival time (ms since epoch, sub-millisecond) and, with BODIES=1, the body.
+// A scripted OpenAI-compatible endpoint in its own process: ROUNDS tool calls `echo hi <n>` since the last user message, then a text;
+// where that message says "slowly", a second later. Prints one JSON line per request: arrival time (ms since epoch, sub-millisecond) and,
+// with BODIES=1, the body.
 import { createServer } from 'node:http';
 
 const rounds = Number(process.env.ROUNDS ?? 1);
@@ -18,7 +19,8 @@ const server = createServer((request, response) => {
     }
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
     say(process.env.BODIES ? { arrived, body } : { arrived });
-    stream(response, reply(body));
+    const isSlow = JSON.stringify(body.messages.findLast(({ role }) => role === 'user')).includes('slowly');
+    isSlow ? setTimeout(stream, 1_000, response, reply(body)) : stream(response, reply(body));
   });
 });
 

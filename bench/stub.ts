@@ -97,6 +97,12 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
+/** What processes are started from, where a source is newer. */
+export async function buildStale(): Promise<void> {
+  const built = await run(process.execPath, [join(root, 'scripts/build.ts'), '--if-stale']);
+  if (built.code !== 0) throw new Error(built.err);
+}
+
 export interface BenchHome {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
