@@ -217,7 +217,7 @@ async function quietTick({ homeWith }: Place): Promise<readonly BenchRow[]> {
   const times = await withHouse(home, async ({ door, app, clock, environment, home: places }) => {
     const ground = lendGround({ environment, home: places, clock, app, door });
     const desk = await (await door('schedule'))();
-    const wish = await wishOf({ ground }, { schedule: 'every 2h', prompt: 'Say hello.' }, { cwd: home.folder });
+    const wish = await wishOf(ground, { schedule: 'every 2h', prompt: 'Say hello.' }, { cwd: home.folder });
     if (!wish.ok) throw new Error(wish.detail);
     for (let at = 0; at < JOBS; at += 1)
       await desk.jobs.create({ ...wish.value, name: `job ${at}` }, 'active', clock.now());
