@@ -89,7 +89,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'extensions/rlm': [15_414, 103],
   'extensions/hive': [8_128, 45],
   'extensions/delegate': [300, 3],
-  'extensions/mcp': [1_169, 7],
+  'extensions/mcp': [1_170, 7],
   'extensions/schedule': [1_041, 5],
   'fleet/styx': [2_000, 12],
   'fleet/golem': [7_215, 38],

@@ -104,12 +104,12 @@ async function skillsOf(client: Client) {
 export async function readSkill(client: Client, name: string, folder: string): Promise<void> {
   const { reader, skills, names } = await skillsOf(client);
   const skill = skills[names.indexOf(name)];
-  if (!skill) throw new TalariaError(`the server publishes no skill ${name}`, { code: 'no-such-server' });
+  if (!skill) throw new TalariaError(`the server publishes no skill ${name}`, { code: 'no-such-skill' });
   const root = skill.uri.slice(0, skill.uri.lastIndexOf('/') + 1);
   for (const { uri } of skill.resources === 'dynamic' ? [skill] : skill.resources) {
     const path = resolve(folder, decodeURIComponent(uri.slice(root.length)));
     if (!uri.startsWith(root) || !path.startsWith(`${folder}/`))
-      throw new TalariaError(`${name} has a file outside of its folder: ${uri}`, { code: 'no-such-server' });
+      throw new TalariaError(`${name} has a file outside of its folder: ${uri}`, { code: 'no-such-skill' });
     atomicWrite(path, (await reader.read(skill, uri)).bytes);
   }
 }

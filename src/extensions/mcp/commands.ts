@@ -42,7 +42,7 @@ function mcpCommand<Input>(name: string, summary: string, { run, ...spec }: Spec
       if (value !== undefined) seat.say({ type: 'data', value: value as JsonValue });
     } catch (error) {
       if (!(error instanceof TalariaError) || isAborted(error)) throw error;
-      const end = error.code === 'no-such-server' ? command.refused : command.failed;
+      const end = /^no-such-/.test(error.code) ? command.refused : command.failed;
       seat.say(end(error.code, error.message, error.fix ?? '`talaria mcp list` shows how each stands.'));
     }
   };
