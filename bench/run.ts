@@ -78,11 +78,12 @@ function writeTable(measured: readonly BenchRow[]): void {
   const text = readFileSync(path, 'utf8');
   const { length: cores } = cpus();
   const machine = `${cores} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${process.arch}, Node ${process.version}`;
-  const rows = new Map([...text.matchAll(/^\| ([^|]+) \|.*$/gm)].map((match) => [match[1] ?? '', match[0]]));
+  const block = /<!-- bench:start -->[\s\S]*<!-- bench:end -->/;
+  const [old = ''] = block.exec(text) ?? [];
+  const rows = new Map([...old.matchAll(/^\| ([^|]+) \|.*$/gm)].map((match) => [match[1] ?? '', match[0]]));
   for (const row of measured) rows.set(row.metric, tableLine(row));
   for (const name of ['metric', '---']) rows.delete(name);
   const head = ['| metric | measured | target | | when | how |', '|---|---|---|---|---|---|'];
-  const block = /<!-- bench:start -->[\s\S]*<!-- bench:end -->/;
   const table = [...head, ...rows.values()].join('\n');
   writeFileSync(
     path,

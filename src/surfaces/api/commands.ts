@@ -1,6 +1,7 @@
 // Owns the words `serve` and `mcp serve`: what a server is started with, where its key comes from, and when it may not start. Knows no wire.
 // Invariants: what is no loopback address is not opened without a key that the owner set; standard output of `mcp serve` holds protocol lines alone.
 import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
 import { z } from 'zod';
 import { TalariaError } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
@@ -63,11 +64,8 @@ async function keyOf(ground: Ground, isMade: boolean): Promise<string> {
   const { key: reference } = (await ground.settings()).section('serve', serveSchema);
   const filled = fillVariables(reference ?? `\${${KEY}}`, ground.variables);
   if (filled.ok) return filled.value;
-  if (reference !== undefined)
-    throw new TalariaError(`serve.key: ${filled.detail}`, {
-      code: filled.reason,
-      fix: 'Set that variable, or take serve.key out of config.yaml.',
-    });
+  const fix = 'Set that variable, or take serve.key out of config.yaml.';
+  if (reference !== undefined) throw new TalariaError(`serve.key: ${filled.detail}`, { code: filled.reason, fix });
   const made = isMade ? `tal-${randomHex(24)}` : '';
   if (isMade) await ground.keep({ secrets: { [KEY]: made } });
   return made;
@@ -85,6 +83,8 @@ async function* serve(seat: ServeSeat, asked: z.infer<typeof address>, { signal 
   }
   const desk = new (await import('./turns.ts')).TurnDesk(await seat.app({ serves: true }));
   for (const text of desk.notices) yield line(text);
+  // V8 would let garbage grow to four times what lives, and keep it while nobody asks.
+  setFlagsFromString('--heap-growing-percent=40');
   const server = await openServer(desk, { host, port, key, version });
   const parts = [settings.api ? '/v1' : [], settings.mcp ? '/mcp' : []].flat().join(', ');
   yield line(`Talaria serves ${parts} at http://${bracketed(host)}:${server.port}; its key: talaria serve key`);

@@ -173,7 +173,7 @@ export class TurnDesk {
         /** What the client shows goes on here. Throws ApiError where the turn brought nothing to answer with. */
         ended: () => {
           const { end } = seen;
-          for (const text of [seen.text, end.text]) {
+          for (const text of new Set([seen.text, end.text])) {
             const key = historyKey(
               [...(wish.past ?? []), wish.last, { role: 'assistant', text, images: [] }],
               wish.user,
