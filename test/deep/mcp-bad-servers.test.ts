@@ -34,10 +34,11 @@ async function createHome(t: TestContext, marker: string) {
   const added = await stage.run(['mcp', 'add', 'good', '--', process.execPath, DOUBLE, marker]);
   assert.equal(added.code, 0, added.err);
   const double = (...words: string[]) => ({ command: process.execPath, args: [DOUBLE, ...words, marker] });
+  const shell = (line: string) => ({ command: '/bin/sh', args: ['-c', line, marker] });
   const servers = {
     good: double(),
-    hangs: double('hang'),
-    exits: double('exit'),
+    hangs: shell('cat >/dev/null; sleep 600'),
+    exits: shell('echo no licence >&2; exit 1'),
     missing: { command: '/no/such/program', args: [marker] },
     closed: { url: `http://127.0.0.1:${await closedPort()}/mcp` },
   };
@@ -105,7 +106,7 @@ verifies(
       const rows = (await homes[0]?.list()) ?? [];
       const faults = {
         ...{ good: /^ready: null$/, hangs: /^failed: it did not answer in time$/, exits: /it said: no licence/ },
-        ...{ prints: /not answer in time; it said: Welcome/, missing: /no program \/no\/such\/program/ },
+        ...{ prints: /not answer in time; it said: Welcome/, missing: /cannot start \/no\/such\/program/ },
         closed: /ECONNREFUSED/,
       };
       for (const [name, fault] of Object.entries(faults)) {
