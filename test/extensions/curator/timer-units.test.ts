@@ -183,7 +183,7 @@ test('the command in the unit, started with nothing but the home of the person, 
   const { status, stdout, stderr } = spawnSync(program, args, { env, cwd: '/', encoding: 'utf8' });
   assert.equal(status, 0, stderr);
   const parsed = JSON.parse(stdout);
-  assert.equal(parsed.value.mode, 'apply-low-risk');
+  assert.equal(parsed.mode, 'apply-low-risk');
   assert.deepEqual(parsed.config.auto_apply_allowlist, ['a*', "it's $X %h"]);
 });
 
