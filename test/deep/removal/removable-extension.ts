@@ -92,13 +92,14 @@ export const REMOVABLE: readonly RemovableExtension[] = [
   },
   ...['mcp', 'schedule'].map((name) => ({
     name,
-    files: [`docs/guide/${name}.md`],
+    files: [`docs/guide/${name}.md`, ...(name === 'mcp' ? [] : ['bench/reach.ts', 'bench/reach-serve.ts'])],
     lines: [
       { file: 'src/surfaces/app/rooms.ts', cut: name === 'mcp' ? /^ {2}mcp: .*\n/m : /^ {2}cron: .*\n/m },
       {
         file: 'README.md',
         cut: name === 'mcp' ? /\[MCP\]\(docs\/guide\/mcp\.md\),\n/ : /\[schedule\]\(docs\/guide\/schedule\.md\), /,
       },
+      ...(name === 'mcp' ? [] : [{ file: 'bench/run.ts', cut: /^ {2}'reach-start': .*\n {2}'reach-serve': .*\n/m }]),
     ],
     rows: ['test/requirements/reach.ts'],
   })),
