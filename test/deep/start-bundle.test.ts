@@ -109,7 +109,8 @@ describe('the bundle of the start', () => {
     const warm = await start('-p', 'hello');
     assert.equal(warm.code, 0, warm.text);
     assert.equal(warm.zod, false);
-    assert.equal(warm.files.length, 3, warm.files.join(' '));
+    // The program, its start, and what libraries of the older module form share: a small file of its own since some stand beside the agent.
+    assert.equal(warm.files.length, 4, warm.files.join(' '));
     for (const name of ['internal/deps/undici/undici', 'child_process', 'readline', 'worker_threads', 'zlib', 'https'])
       assert.ok(!warm.builtins.includes(name), name);
     assert.deepEqual(toolsOf(requests[1]), toolsOf(requests[0]), 'a request is the same, cold and warm');

@@ -2,12 +2,10 @@
 // Invariant: opening it opens nothing; a turn that does not delegate is unchanged.
 import type { Room } from '#core/agent/room.ts';
 import { lateTool } from '#core/agent/tool.ts';
+import { DELEGATE_TASK, delegateTask, delegationSchema } from './delegate-task.ts';
 
 export const room: Room = {
   name: 'delegation',
-  settings: async () => (await import('./delegate-task.ts')).delegationSchema,
-  open: async (ground) => {
-    const { DELEGATE_TASK, delegateTask } = await import('./delegate-task.ts');
-    return { tools: [lateTool(DELEGATE_TASK, async () => delegateTask(ground))] };
-  },
+  settings: async () => delegationSchema,
+  open: (ground) => ({ tools: [lateTool(DELEGATE_TASK, async () => delegateTask(ground))] }),
 };
