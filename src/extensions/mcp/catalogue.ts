@@ -5,10 +5,10 @@ import { join, resolve } from 'node:path';
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { atomicWrite } from '#base/atomic-write.ts';
-import { TalariaError } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { canonicalJson, type JsonObject, type JsonValue, parseJson, parseJsonObject } from '#base/json.ts';
 import { readIfThere } from '#base/platform.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
 import { starTest } from '#base/text/glob.ts';
 import { ellipsize } from '#base/text.ts';
 import { type AnyTool, defineTool, type Tool, type ToolOutput } from '#core/agent/tool.ts';
@@ -101,17 +101,18 @@ async function skillsOf(client: Client) {
 }
 
 /** Into a folder; the library checks every file against what the server says of it, and none lies outside. */
-export async function readSkill(client: Client, name: string, folder: string): Promise<void> {
+export async function readSkill(client: Client, name: string, folder: string): Promise<Result<true, 'no-such-skill'>> {
   const { reader, skills, names } = await skillsOf(client);
   const skill = skills[names.indexOf(name)];
-  if (!skill) throw new TalariaError(`the server publishes no skill ${name}`, { code: 'no-such-skill' });
+  if (!skill) return refuse('no-such-skill', `the server publishes no skill ${name}`);
   const root = skill.uri.slice(0, skill.uri.lastIndexOf('/') + 1);
   for (const { uri } of skill.resources === 'dynamic' ? [skill] : skill.resources) {
     const path = resolve(folder, decodeURIComponent(uri.slice(root.length)));
     if (!uri.startsWith(root) || !path.startsWith(`${folder}/`))
-      throw new TalariaError(`${name} has a file outside of its folder: ${uri}`, { code: 'no-such-skill' });
+      return refuse('no-such-skill', `${name} has a file outside of its folder: ${uri}`);
     atomicWrite(path, (await reader.read(skill, uri)).bytes);
   }
+  return ok(true);
 }
 
 /** Why a session does not see it. */

@@ -42,7 +42,7 @@ function mcpCommand<Input>(name: string, summary: string, { run, ...spec }: Spec
       if (value !== undefined) seat.say({ type: 'data', value: value as JsonValue });
     } catch (error) {
       if (!(error instanceof TalariaError) || isAborted(error)) throw error;
-      const end = /^no-such-/.test(error.code) ? command.refused : command.failed;
+      const end = error.code === 'no-such-server' ? command.refused : command.failed;
       seat.say(end(error.code, error.message, error.fix ?? '`talaria mcp list` shows how each stands.'));
     }
   };
@@ -291,7 +291,9 @@ const skill = mcpCommand('mcp skill', 'Take a skill that a server publishes, thr
     try {
       const from = join(folder, 'skill');
       const connection = hub.connection(known.namedServer(found, name), cwd);
-      await connection.use((client) => offers.readSkill(client, wanted, from), signal);
+      const read = await connection.use((client) => offers.readSkill(client, wanted, from), signal);
+      if (!read.ok)
+        return say(command.refused(read.reason, read.detail, '`talaria mcp list` names those that there are.'));
       const { skills, door, judge } = await ground.open();
       await skills.ready();
       const request = { from, source: 'community', approved: true, force, judge } as const;

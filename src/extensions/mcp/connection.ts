@@ -67,7 +67,7 @@ export class Connection {
     return this.#client.now() !== undefined;
   }
 
-  /** Throws TalariaError `mcp-failed`, which names the server; `no-such-skill` as `work` threw it; the signal's reason when it aborts. */
+  /** Throws TalariaError `mcp-failed`, which names the server; the signal's reason when it aborts. */
   async use<T>(work: (client: Mcp.Client) => Promise<T>, signal: AbortSignal, place?: CallPlace): Promise<T> {
     signal.throwIfAborted();
     const run = { place };
@@ -80,7 +80,6 @@ export class Connection {
       return done;
     } catch (error) {
       signal.throwIfAborted();
-      if (errorCode(error) === 'no-such-skill') throw error;
       throw new TalariaError(`MCP server ${this.#parts.server.name}: ${this.reason(error)}`, { code: 'mcp-failed' });
     } finally {
       const end = () => void this.close();

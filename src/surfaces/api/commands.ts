@@ -59,6 +59,8 @@ export function serveCommands(seat: ServeSeat): readonly AnyCommand[] {
   ];
 }
 
+const MADE = /^tal-[0-9a-f]{48}$/;
+
 /** Empty: there is none, and none is to be made. */
 async function keyOf(ground: Ground, isMade: boolean): Promise<string> {
   const { key: reference } = (await ground.settings()).section('serve', serveSchema);
@@ -77,9 +79,14 @@ async function* serve(seat: ServeSeat, asked: z.infer<typeof address>, { signal 
   const { host = settings.host, port = settings.port } = asked;
   const { bracketed, isLoopback, openServer } = await import('./server.ts');
   const key = await keyOf(ground, isLoopback(host));
-  if (key === '') {
+  // What was made here was made for this machine alone.
+  if (key === '' || (MADE.test(key) && !isLoopback(host))) {
     const fix = `Set ${KEY} to a key of your own, in the environment or in .env of the home.`;
-    return yield refused('key-missing', `${host} can be reached from other machines, and there is no key`, fix);
+    return yield refused(
+      'key-missing',
+      `${host} can be reached from other machines, and there is no key of yours`,
+      fix,
+    );
   }
   const desk = new (await import('./turns.ts')).TurnDesk(await seat.app({ serves: true }));
   for (const text of desk.notices) yield line(text);

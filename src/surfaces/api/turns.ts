@@ -278,10 +278,12 @@ export class TurnDesk {
   /** A new session that has what the client says was said. */
   async #retold(start: SessionStart, past: readonly Said[], signal: AbortSignal): Promise<string> {
     const { sessions } = this.app.doors;
+    // Before anything is kept of it: a bad picture leaves no half of a session.
+    const shown = await Promise.all(past.map((said) => this.#pictures(said, signal)));
     const { id } = await sessions.create(start);
-    for (const said of past) {
+    for (const [at, said] of past.entries()) {
       const text = { type: 'text' as const, text: this.app.redact(said.text) };
-      const parts = [...(await this.#pictures(said, signal)), { ...text, origin: 'owner' as const }];
+      const parts = [...(shown[at] ?? []), { ...text, origin: 'owner' as const }];
       const answer = { role: 'assistant' as const, parts: [{ ...text, origin: 'model' as const }], model: 'unknown' };
       await sessions.append(id, said.role === 'user' ? { role: 'user', parts } : answer);
     }

@@ -54,6 +54,8 @@ verifies(
     const made = key();
     assert.match(made, /^tal-[0-9a-f]{48}$/);
     assert.equal((await stage.run(['serve', 'key'])).out, `${made}\n`);
+    const opened = await stage.run(['serve', '--host', '0.0.0.0', '--port', '0']);
+    assert.deepEqual([opened.code, opened.out], [3, ''], 'a key that was made here is for this machine');
     const taken = await stage.run(['serve', '--port', new URL(url).port]);
     assert.equal(taken.code, 1);
     assert.match(taken.err, new RegExp(`port ${new URL(url).port} of 127.0.0.1 is in use`));
