@@ -53,11 +53,16 @@ function hintOf(tools: readonly AnyTool[]): string {
   return ellipsize(groups.join('; '), ALL_GROUPS);
 }
 
+const searchInput = z.object({
+  query: z.string(),
+  limit: z.int().min(1).max(8).default(4).meta({ hidden: true }),
+});
+
 function searchTool(tools: readonly AnyTool[], kept?: KeptSchemas): AnyTool {
   return defineTool({
     name: 'tool_search',
     description: `${HINT}${hintOf(tools)}`,
-    input: z.object({ query: z.string(), limit: z.int().min(1).max(8).default(4).meta({ hidden: true }) }),
+    input: searchInput,
     toolset: 'tools',
     effect: 'read',
     run: async ({ query, limit }) => {

@@ -97,6 +97,8 @@ export interface FunctionSchema {
 }
 
 const cache = new WeakMap<AnyTool, FunctionSchema>();
+/** Some tools are made anew for each session, of one input. */
+const parameters = new WeakMap<z.ZodType, JsonObject>();
 
 /** Keeps JSON over the end of a program, by what it was made of. */
 export interface KeptSchemas {
@@ -118,6 +120,14 @@ export function functionSchema(tool: AnyTool, kept?: KeptSchemas): FunctionSchem
 }
 
 function parametersOf(input: z.ZodType, kept?: KeptSchemas): JsonObject {
+  const before = parameters.get(input);
+  if (before) return before;
+  const made = madeParameters(input, kept);
+  parameters.set(input, made);
+  return made;
+}
+
+function madeParameters(input: z.ZodType, kept?: KeptSchemas): JsonObject {
   const key = madeOf(input);
   const known = key === undefined ? undefined : kept?.get(key);
   if (isJsonObject(known)) return known;
