@@ -45,7 +45,7 @@ async function createHome(t: TestContext, marker: string) {
   const configure = (config: object) =>
     writeFileSync(join(stage.root, 'config.yaml'), JSON.stringify(config), { mode: 0o600 });
   const list = async () => {
-    configure({ mcp_servers: { ...servers, prints: double('garbage') } });
+    configure({ mcp_servers: { ...servers, prints: double('garbage'), floods: double('huge') } });
     const { out } = await stage.run(['mcp', 'list', '--json']);
     return JSON.parse(out) as readonly Record<'name' | 'state' | 'error', string>[];
   };
@@ -108,6 +108,7 @@ verifies(
         ...{ good: /^ready: null$/, hangs: /^failed: it did not answer in time$/, exits: /it said: no licence/ },
         ...{ prints: /not answer in time; it said: Welcome/, missing: /cannot start \/no\/such\/program/ },
         closed: /ECONNREFUSED/,
+        floods: /over 32 MB/,
       };
       for (const [name, fault] of Object.entries(faults)) {
         const { state, error } = rows.find((row) => row.name === name) ?? {};

@@ -253,7 +253,7 @@ describe('talaria acp', () => {
   });
 
   verifies('R5.81', 'killed at any moment it leaves sessions that load again', async (t) => {
-    await killAtRandom(t, 5);
+    await killAtRandom(t, 2);
   });
 
   verifies('R5.88', 'the guide has the settings of three editors, each two lines', () => {

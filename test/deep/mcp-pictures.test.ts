@@ -7,9 +7,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServerStep, startScriptedServer } from '#testing/scripted-server.ts';
 import { PICTURES } from '../doubles/pictures.ts';
+import { MAIN } from '../scenario/cli-process.ts';
 import { call, placeFor, startEditor } from '../surfaces/acp/editor-stage.ts';
 import { verifies } from '../verifies.ts';
-import { MAIN } from './cli-process.ts';
 
 const data = PICTURES.png.toString('base64');
 const url = `data:image/png;base64,${data}`;
