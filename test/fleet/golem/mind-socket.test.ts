@@ -68,10 +68,13 @@ function talk(input: Readable, output: Writable) {
   return { heard, send, of, call, close: () => output.end() };
 }
 
+/** The file is there a moment before anybody listens. */
 async function over(path: string) {
-  await until(() => existsSync(path));
-  const socket = connect(path);
-  await new Promise<void>((done) => socket.once('connect', done));
+  let socket = connect(path).on('error', () => undefined);
+  await until(() => {
+    if (socket.destroyed) socket = connect(path).on('error', () => undefined);
+    return socket.readyState === 'open';
+  });
   return { socket, ...talk(socket, socket) };
 }
 
