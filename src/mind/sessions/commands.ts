@@ -4,14 +4,22 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { atomicWrite } from '#base/atomic-write.ts';
-import { isoTime } from '#base/clock.ts';
+import { isoTime, parseTime } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
 import { ellipsize, plural } from '#base/text.ts';
-import { type AnyCommand, type CommandOutput, defineCommand, line, refused } from '#core/agent/command-spec.ts';
+import {
+  type AnyCommand,
+  type CommandOutput,
+  defineCommand,
+  line,
+  refused,
+  wrongUse,
+} from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import type { SessionRecord, SessionStore, Span, StoredMessage } from '#core/agent/session-store.ts';
 import { imageNote, type Part } from '#core/model/message.ts';
 import { findSession } from './find-session.ts';
+import { allTrajectories, type TrajectoryFormat, trajectoryOf } from './trajectories.ts';
 
 const name = z.string().default('last').describe('Session id, its beginning, a part of its title, or `last`');
 const READS = { surfaces: ['cli', 'chat'], readOnly: true } as const;
@@ -173,13 +181,56 @@ function exported(ground: Ground): AnyCommand {
       session: z.string().default('last').describe('Session id, its beginning, or `last`'),
       file: z.string().optional().describe('File to write; default: standard output'),
       force: z.boolean().default(false).describe('Write over a file that is already there'),
-      format: z.enum(['markdown', 'jsonl']).default('markdown').describe('markdown or jsonl'),
+      format: z.enum(['markdown', 'jsonl', 'sharegpt', 'openai']).default('markdown').describe(FORMATS),
+      all: z.boolean().default(false).describe('Every session; for sharegpt and openai, the file comes first then'),
+      since: z.string().optional().describe('With --all: only those since this time (ISO)'),
+      source: z.string().optional().describe('With --all: only those of this surface: cli, telegram, …'),
+      completed: z.boolean().default(false).describe('With --all: only those that ended with an answer'),
+      others: z.boolean().default(false).describe('With --all: also those that others than you began'),
     }),
-    examples: ['talaria sessions export last notes.md', 'talaria sessions export last --format jsonl'],
-    run: async function* (asked, context) {
-      yield* writeExport(await ground.door('sessions'), asked, context.cwd);
+    examples: ['talaria sessions export last notes.md', 'talaria sessions export --all --format sharegpt data.jsonl'],
+    run: async function* ({ format, ...asked }, { cwd }) {
+      const store = await ground.door('sessions');
+      if (format === 'markdown' || format === 'jsonl') yield* writeExport(store, { ...asked, format }, cwd);
+      else yield* writeTrajectories(store, { ...asked, format }, cwd);
     },
   });
+}
+
+const FORMATS = 'markdown, jsonl, or lines of training data: sharegpt, openai';
+
+interface TrajectoryRequest extends Omit<ExportRequest, 'format'> {
+  readonly format: TrajectoryFormat;
+  readonly all: boolean;
+  readonly since?: string | undefined;
+  readonly source?: string | undefined;
+  readonly completed: boolean;
+  readonly others: boolean;
+}
+
+async function* writeTrajectories(
+  store: SessionStore,
+  { all, format, since, force, ...asked }: TrajectoryRequest,
+  cwd: string,
+): AsyncGenerator<CommandOutput> {
+  const from = parseTime(since ?? '1970-01-01');
+  if (from === undefined) return yield wrongUse('unreadable', `${since} is no time`, 'Say e.g. 2026-01-31.');
+  const found = all ? undefined : await findSession(store, asked.session);
+  if (found?.ok === false) return yield refused(found.reason, found.detail);
+  const lines = found
+    ? [await trajectoryOf(store, found.value, format)]
+    : await allTrajectories(store, { ...asked, since: from, format });
+  // With --all there is no session to name: the first word is the file.
+  const file = all && asked.session !== 'last' ? asked.session : asked.file;
+  const target = resolve(cwd, file ?? '.');
+  if (file === undefined) return yield line(lines.join('\n'));
+  if (!force && existsSync(target)) return yield alreadyThere(target);
+  atomicWrite(target, lines.map((one) => `${one}\n`).join(''));
+  yield line(`${target} (${plural(lines.length, 'session')})`);
+}
+
+function alreadyThere(path: string): CommandOutput {
+  return refused('file-exists', `${path} is already there.`, 'Name another file, or add --force to write over it.');
 }
 
 export interface ExportRequest {
@@ -197,7 +248,7 @@ export async function* writeExport(
 ): AsyncGenerator<CommandOutput> {
   const target = file === undefined ? undefined : resolve(cwd, file);
   if (target !== undefined && !force && existsSync(target)) {
-    yield refused('file-exists', `${target} is already there.`, 'Name another file, or add --force to write over it.');
+    yield alreadyThere(target);
     return;
   }
   yield* ofSession(store, named, async function* (session) {

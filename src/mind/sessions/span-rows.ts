@@ -78,7 +78,7 @@ export function readCosts(database: Database, filter: CostFilter): readonly Cost
     `SELECT purpose, model, count(*) AS calls, sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens,
        sum(cached_tokens) AS cachedTokens, sum(cache_write_tokens) AS cacheWriteTokens,
        sum(reasoning_tokens) AS reasoningTokens, coalesce(sum(cost), 0) AS cost, sum(cost IS NULL) AS unpriced
-     FROM usage WHERE (?1 IS NULL OR session = ?1) AND at >= ?2 AND at < ?3
+     FROM usage WHERE ${key === null ? '?1 IS NULL' : 'session = ?1'} AND at >= ?2 AND at < ?3
      GROUP BY purpose, model ORDER BY sum(cost) DESC, calls DESC, purpose, model`,
     ...[key, filter.since ?? 0, filter.until ?? Number.MAX_SAFE_INTEGER],
   );
