@@ -18,7 +18,7 @@ export const floors: readonly Floor[] = [
     name: 'extensions',
     rooms: [
       ...['extensions/curator', 'extensions/rlm', 'extensions/hive', 'extensions/mcp', 'extensions/delegate'],
-      ...['extensions/schedule', 'extensions/user'],
+      ...['extensions/schedule', 'extensions/mixture', 'extensions/user'],
     ],
   },
   { name: 'fleet', rooms: ['fleet/styx', 'fleet/golem', 'fleet/market', 'fleet/meta'] },
@@ -78,9 +78,9 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   base: [5_589, 46],
   'core/model': [7_154, 31],
   'core/reflex': [1_153, 8],
-  'core/agent': [4_311, 24],
-  'core/tools': [9_646, 52],
-  'mind/sessions': [6_162, 37],
+  'core/agent': [4_399, 25],
+  'core/tools': [9_647, 52],
+  'mind/sessions': [6_335, 38],
   'mind/evidence': [5_578, 39],
   'mind/memory': [1_542, 10],
   'mind/skills': [7_459, 39],
@@ -90,17 +90,21 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'extensions/hive': [8_128, 45],
   'extensions/delegate': [300, 3],
   'extensions/mcp': [1_172, 7],
-  'extensions/schedule': [1_041, 5],
+  'extensions/mixture': [130, 1],
+  'extensions/schedule': [1_081, 5],
+  'extensions/user': [408, 3],
   'fleet/styx': [2_000, 12],
   'fleet/golem': [7_215, 38],
   'fleet/meta': [4_994, 24],
-  'surfaces/app': [10_062, 57],
-  'surfaces/cli': [4_901, 20],
+  'surfaces/app': [10_100, 58],
+  'surfaces/cli': [4_918, 20],
   'surfaces/tui': [1_701, 7],
-  'surfaces/api': [1_045, 5],
+  'surfaces/api': [1_073, 5],
   'surfaces/acp': [400, 3],
-  public: [151, 8],
-  testing: [3_151, 14],
+  'surfaces/gateway': [2_168, 11],
+  'surfaces/web': [850, 6],
+  public: [159, 8],
+  testing: [3_663, 16],
 };
 
 /** Files of a room that its tests take, beside `room.ts`; those of a room of the fleet take no other of it. At most eight. */
@@ -119,6 +123,10 @@ export const fronts: Readonly<Record<string, readonly string[]>> = {
     ...['library/loadout.ts', 'conversation.ts', 'listening.ts'],
   ],
   'surfaces/api': ['commands.ts'],
+  'surfaces/web': ['commands.ts'],
+  'surfaces/gateway': [
+    ...['commands.ts', 'desk.ts', 'mailbox.ts', 'people.ts', 'telegram.ts', 'telegram-text.ts', 'webhook.ts'],
+  ],
   'surfaces/tui': [
     ...['commands.ts', 'board.ts', 'event-table.ts', 'feed.ts', 'windows.ts', 'drawing.ts', 'screen.ts'],
   ],
@@ -143,11 +151,11 @@ export const ratchets = {
   /** Functions with more than 4 positional parameters. */
   longSignatures: 0,
   /** Interfaces that are named in one place beside their declaration. */
-  loneInterfaces: 167,
+  loneInterfaces: 169,
   /** String, template and regex literals over 200 characters outside of `*.rules.ts`. */
-  longLiterals: 121,
+  longLiterals: 128,
   /** Bytes of such literals in `*.rules.ts`. */
-  tableBytes: 108_180,
+  tableBytes: 111_962,
   /** Files of `src` that a test takes beside the fronts of rooms, the doubles and what is published. */
-  deepEdges: 1_380,
+  deepEdges: 1_395,
 } as const;

@@ -1,4 +1,13 @@
 // Owns the entry `talaria/testing`: doubles that fail loudly, for tests of agents and of extensions.
+
+export {
+  type FakeTelegram,
+  type FakeTelegramOptions,
+  startFakeTelegram,
+  type TelegramFault,
+  type TelegramShown,
+  type TelegramWriter,
+} from '#testing/fake-telegram.ts';
 export {
   createFaults,
   type FaultPlan,

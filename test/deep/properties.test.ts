@@ -22,3 +22,4 @@ await import('../mind/evidence/guard/scan-skill.test.ts');
 await import('../mind/skills/uses.test.ts');
 await import('../surfaces/app/backup/backup.test.ts');
 await import('../surfaces/app/home/config.test.ts');
+await import('../surfaces/gateway/telegram-text.test.ts');

@@ -192,6 +192,7 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = {
   curator: { about: 'look at recorded calls and failures of skills', tools: ['curator_evidence_report'] },
   rlm: { about: 'ask about material too long to read', tools: ['recursive_read'] },
   delegation: { about: 'give tasks to sub-agents', tools: ['delegate_task'] },
+  mixture: { about: 'ask several models one question', tools: ['mixture_of_agents'] },
   schedule: { about: 'keep jobs that run at their times', tools: ['cronjob'] },
   default: {
     about: 'what a session starts with',
@@ -209,7 +210,7 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = {
     tools: ['read_file', 'search_files'],
     includes: ['session_search'],
   },
-  all: { about: 'everything', includes: ['default', 'web', 'curator', 'rlm'] },
+  all: { about: 'everything', includes: ['default', 'web', 'curator', 'rlm', 'mixture'] },
 };
 
 /** Tool names of the toolsets, without repeats, in the order in which they are first met. */

@@ -312,13 +312,21 @@ export function cronjobTool<Input extends { readonly action: string }>(
     run: async ({ action, ...asked }, { sessionId, history, cwd }, signal) => {
       const desk = await open();
       const isOwners = isAttended(sessionId) && !isTainted(history());
-      const done = await askedByAgent(desk, action, { ...(asked as Order), paused: !isOwners }, { cwd, signal });
+      const order = { ...(asked as Order), paused: !isOwners };
+      const here = order.deliver === 'origin' ? await originOf(desk, sessionId) : {};
+      const done = await askedByAgent(desk, action, { ...order, ...here }, { cwd, signal });
       // An answer, or what is nobody's word yet.
       const isForeign = action === 'run' || desk.jobs.list("WHERE state = 'pending'").length > 0;
       const said = done.ok ? done.value[0].join('\n') : done.detail;
       return { text: said, isError: !done.ok, origin: isForeign ? 'foreign' : 'observed' };
     },
   });
+}
+
+/** The chat that a session talks in; none: at home. */
+async function originOf({ ground }: Desk, sessionId: string): Promise<Pick<Order, 'deliver'>> {
+  const session = await (await ground.door('sessions')).get(sessionId);
+  return { deliver: session?.chatId === undefined ? 'local' : `${session.source}:${session.chatId}` };
 }
 
 /** `paused`: the words may be another's. Then, and of what waits already, only the owner disposes. */

@@ -57,6 +57,15 @@ export type Run = {
   readonly result: string | null;
 };
 
+/** One thing to tell. */
+export interface News {
+  /** The same when it is told again. */
+  readonly ref: string;
+  /** Where the job delivers. */
+  readonly to: string;
+  readonly text: string;
+}
+
 export const scheduleSchema: RoomSchema = {
   room: 'schedule',
   steps: [
@@ -75,7 +84,9 @@ export const scheduleSchema: RoomSchema = {
 };
 
 const RUN = 'id, job, name, due_at, count, started_at, ended_at, outcome, error, session_id, cost, delivery, result';
-const FRESH = 'told = 0 AND outcome IS NOT NULL';
+/** Of a job that is gone: as of one that delivers to `local`. */
+const FRESH_RUNS = `SELECT runs.*, json_extract(wish, '$.deliver') AS target FROM runs LEFT JOIN jobs ON jobs.id = job
+  WHERE told = 0 AND outcome IS NOT NULL AND coalesce(target, 'local') GLOB ? ORDER BY runs.id`;
 /** A due time that is older was missed. */
 const LATE_MS = 120_000;
 const [SIDE_BY_SIDE, MOST_CAUGHT_UP, HOUR_MS, DAY_MS] = [2, 10, 3_600_000, 86_400_000];
@@ -259,29 +270,44 @@ export class Jobs {
     return this.#db.all('SELECT * FROM tickers ORDER BY at DESC');
   }
 
-  /** What the owner has not been told: each result once, a failing job once a day, and once that it works again. */
-  async news(now: number): Promise<readonly string[]> {
-    if (this.#db.readOnly || !this.#db.get(`SELECT 1 FROM runs WHERE ${FRESH}`)) return [];
-    return this.#write(() => {
-      const rows = this.#db.all<Run>(`SELECT ${RUN} FROM runs WHERE ${FRESH} ORDER BY id`);
-      this.#db.run(`UPDATE runs SET told = 1, delivery = iif(delivery = 'queued', 'sent', delivery) WHERE ${FRESH}`);
-      return [...Map.groupBy(rows, ({ job }) => job)].flatMap(([job, runs]) => this.#told(job, runs, now));
+  /**
+   * What has not been told of jobs that deliver to `to` (`local`, or a target in which `*` stands for anything): each result once, a failing job once a
+   * day, and once that it works again. `keep`: makes it durable elsewhere before it counts as told; a `ref` may come to it twice.
+   */
+  async news(now: number, to = 'local', keep?: (all: readonly News[]) => Promise<void>): Promise<readonly News[]> {
+    const rows = this.#db.all<Run & { target: string | null }>(FRESH_RUNS, to);
+    if (this.#db.readOnly || rows.length === 0) return [];
+    const groups = [...Map.groupBy(rows, ({ job }) => job).values()].map((runs) =>
+      this.#told(runs, now, to !== 'local'),
+    );
+    const all = groups.flatMap(({ news }) => news);
+    await keep?.(all);
+    await this.#write(() => {
+      for (const { job, told_at } of groups)
+        if (told_at !== undefined) this.#db.run('UPDATE jobs SET told_at = ? WHERE id = ?', told_at, job);
+      const sql = "UPDATE runs SET told = 1, delivery = iif(delivery = 'queued', 'sent', delivery) WHERE id = ?";
+      for (const { id } of rows) this.#db.run(sql, id);
     });
+    return all;
   }
 
-  #told(job: string, runs: readonly Run[], now: number): readonly string[] {
-    const said = (text: string | null) => ellipsize(oneLine(text ?? ''), 200);
+  #told(runs: readonly (Run & { target: string | null })[], now: number, isWhole: boolean) {
+    const { job = '', target } = runs[0] ?? {};
+    const said = (text: string | null) => (isWhole ? (text ?? '') : ellipsize(oneLine(text ?? ''), 200));
+    const about = (id: number, text: string): News => ({ ref: `cron:${id}`, to: target ?? 'local', text });
     const results = runs.filter(({ delivery }) => delivery === 'queued').slice(-3);
-    const lines = results.map(({ name, result }) => `cron ${name}: ${said(result)}`);
+    const news = results.map(({ id, name, result }) =>
+      about(id, isWhole ? said(result) : `cron ${name}: ${said(result)}`),
+    );
     const ended = runs.filter(({ outcome }) => outcome !== 'missed' && outcome !== 'skipped');
     const last = ended.at(-1);
     const bad = ended.filter(({ outcome }) => outcome !== 'done').length;
     const told = this.#db.get<{ at: number | null }>('SELECT told_at AS at FROM jobs WHERE id = ?', job)?.at ?? null;
     const fails = last?.outcome !== 'done';
-    if (!last || (fails ? told !== null && now - told < DAY_MS : told === null && bad === 0)) return lines;
-    this.#db.run('UPDATE jobs SET told_at = ? WHERE id = ?', fails ? now : null, job);
+    if (!last || (fails ? told !== null && now - told < DAY_MS : told === null && bad === 0)) return { job, news };
     const what = fails ? `${last.outcome}: ${said(last.error)}` : 'works again';
-    return [...lines, `cron ${last.name} ${what}${bad > 1 ? `; ${bad} runs failed` : ''} (talaria cron runs ${job})`];
+    const more = `cron ${last.name} ${what}${bad > 1 ? `; ${bad} runs failed` : ''} (talaria cron runs ${job})`;
+    return { job, news: [...news, about(-last.id, more)], told_at: fails ? now : null };
   }
 
   /** Jobs are the owner's own: they go with what goes everywhere. */

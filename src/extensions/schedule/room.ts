@@ -71,7 +71,7 @@ function openSchedule(ground: RoomGround): OpenRoom {
     doors: { schedule: desk },
     tools: [lateTool(card, load)],
     rules: async () => (await import('./commands.ts')).scheduleRules,
-    news: async () => (isThere() ? (await desk()).jobs.news(clock.now()) : []),
+    news: async () => (isThere() ? (await (await desk()).jobs.news(clock.now())).map(({ text }) => text) : []),
     forget: async (what) => (isThere() ? (await desk()).jobs.forget(what) : []),
     imports: {
       entry: 'cron',

@@ -133,11 +133,21 @@ export async function wishOf(
   return (await faultOf(ground, wish)) ?? ok(wish);
 }
 
+const TARGETS = 'local, telegram:CHAT and webhook:NAME';
+
+/** Whether somebody is there to be met shows when it is sent. */
+async function isTarget(ground: Ground, deliver: string): Promise<boolean> {
+  return (
+    deliver === 'local' || (/^(?:telegram|webhook):\S+$/.test(deliver) && (await ground.settings()).has('gateway'))
+  );
+}
+
 async function faultOf(ground: Ground, wish: Wish): Promise<Refusal | undefined> {
   const { prompt, deliver, workdir, toolsets, model } = wish;
   if (findSecrets(prompt).length > 0) return refuse('secret', 'The prompt holds a key; name a variable instead.');
   if (!isFolder(workdir)) return refuse('no-such-folder', `There is no folder ${workdir}.`);
-  if (deliver !== 'local') return refuse('no-such-target', `Nothing can be delivered to ${deliver}; local can.`);
+  if (!(await isTarget(ground, deliver)))
+    return refuse('no-such-target', `Nothing can be delivered to ${deliver}; ${TARGETS} can, with the gateway set up.`);
   const skills = wish.skills.length > 0 ? await skillTexts(ground, wish.skills) : ok([]);
   if (!skills.ok || (toolsets === null && model === null)) return skills.ok ? undefined : skills;
   const can = await (await ground.open()).allows({ ...(toolsets && { toolsets }), ...(model && { model }) });

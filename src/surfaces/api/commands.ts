@@ -3,7 +3,8 @@
 import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { z } from 'zod';
-import { TalariaError } from '#base/errors.ts';
+import { errorText, TalariaError } from '#base/errors.ts';
+import { createAsyncQueue } from '#base/fabric.ts';
 import { randomHex } from '#base/ids.ts';
 import type { AnyCommand, CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
 import { defineCommand, line, refused, wrongUse } from '#core/agent/command-spec.ts';
@@ -11,12 +12,14 @@ import type { Ground } from '#core/agent/room.ts';
 import type { App, AppOptions } from '#surfaces/app/app.ts';
 import { serveSchema } from '#surfaces/app/home/config-schema.ts';
 import { fillVariables } from '#surfaces/app/home/variables.ts';
+import type { ServePart } from '#surfaces/app/serve-part.ts';
 
 /** What the shell lends. */
 export interface ServeSeat {
   readonly ground: Ground;
   readonly version: string;
   readonly app: (means?: Pick<AppOptions, 'serves'>) => Promise<App>;
+  readonly parts: () => Promise<readonly ServePart[]>;
 }
 
 type Outputs = AsyncGenerator<CommandOutput, void>;
@@ -92,11 +95,20 @@ async function* serve(seat: ServeSeat, asked: z.infer<typeof address>, { signal 
   for (const text of desk.notices) yield line(text);
   // V8 would let garbage grow to four times what lives, and keep it while nobody asks.
   setFlagsFromString('--heap-growing-percent=40');
-  const server = await openServer(desk, { host, port, key, version });
-  const parts = [settings.api ? '/v1' : [], settings.mcp ? '/mcp' : []].flat().join(', ');
-  yield line(`Talaria serves ${parts} at http://${bracketed(host)}:${server.port}; its key: talaria serve key`);
-  if (!signal.aborted) await once(signal, 'abort');
-  await server.close();
+  const opened = (await seat.parts()).map((part) => part.open(desk.app, ground, key));
+  const parts = (await Promise.all(opened)).flatMap((part) => part ?? []);
+  const server = await openServer(desk, { host, port, key, version, parts });
+  const own = [...(settings.api ? ['/v1'] : []), ...(settings.mcp ? ['/mcp'] : [])];
+  const shown = [...own, ...parts.map((part) => part.shown)].join(', ');
+  yield line(`Talaria serves ${shown} at http://${bracketed(host)}:${server.port}; its key: talaria serve key`);
+  const faults = createAsyncQueue<CommandOutput>();
+  const running = parts.map((part) =>
+    part.run(signal).catch((error: unknown) => faults.push(line(`${part.shown} ended: ${errorText(error)}`))),
+  );
+  if (signal.aborted) faults.close();
+  signal.addEventListener('abort', () => faults.close(), { once: true });
+  yield* faults;
+  await Promise.all([server.close(), ...running]);
 }
 
 async function* serveStdio(seat: ServeSeat, { stdio, signal }: CommandContext): Outputs {

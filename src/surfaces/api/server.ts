@@ -19,6 +19,7 @@ import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { createEventLog } from '#base/fabric.ts';
 import { sha256 } from '#base/ids.ts';
 import { redactSecrets } from '#base/secrets.ts';
+import type { OpenPart } from '#surfaces/app/serve-part.ts';
 import { createMcpServers } from './mcp-server.ts';
 import { ApiError, type TurnDesk } from './turns.ts';
 import { chatWire, readResponse, responsesWire, type Wire } from './wires.ts';
@@ -28,6 +29,8 @@ export interface ServerMeans {
   readonly port: number;
   readonly key: string;
   readonly version: string;
+  /** They ask for what they need themselves. */
+  readonly parts: readonly Pick<OpenPart, 'paths' | 'fetch' | 'isGuarded'>[];
 }
 
 const MOST_BYTES = 25 * 1024 ** 2;
@@ -74,9 +77,15 @@ function routes(desk: TurnDesk, means: ServerMeans): Hono {
     const { method, path } = c.req;
     log.write('request', { method, path, status: c.res.status, ms: Math.round(clock.monotonic() - from), session });
   });
-  hono.use(guard(desk, means));
   const onError = () => answerOf(new ApiError(413, 'request_too_large', 'a request has 25 MB at most'));
-  hono.use(bodyLimit({ maxSize: MOST_BYTES, onError }));
+  const bounded = bodyLimit({ maxSize: MOST_BYTES, onError });
+  const isCalledRight = hostGuard(desk, means);
+  for (const { paths, fetch, isGuarded } of means.parts) {
+    const first = isGuarded ? isCalledRight : bounded;
+    for (const path of paths) hono.all(path === '' ? '/' : `/${path}/*`, first, bounded, (c) => fetch(c.req.raw));
+  }
+  hono.use(isCalledRight, keyGuard(means));
+  hono.use(bounded);
   hono.get('/health', (c) => c.json({ status: 'ok' }));
   if (loaded.config.serve.mcp) {
     const mcp = createMcpHandler(createMcpServers(desk, means.version), { maxRequestBodySize: MOST_BYTES });
@@ -103,19 +112,27 @@ function routes(desk: TurnDesk, means: ServerMeans): Hono {
   return hono;
 }
 
-/** Before anything is read of a request. hono's own check takes no key but one of a token's characters; an owner's may be any. */
-function guard({ app }: TurnDesk, { host, key }: ServerMeans) {
+/** Before anything is read of a request. */
+function hostGuard({ app }: TurnDesk, { host }: ServerMeans) {
   const { allow_hosts, allow_origins } = app.loaded.config.serve;
   const machine = Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => bracketed(one.address)));
   const ours = isLoopback(host) ? [] : [bracketed(host), hostname(), ...machine];
   const hosts = [...localhostAllowedHostnames(), ...ours, ...allow_hosts];
-  const wanted = Buffer.from(sha256(`Bearer ${key}`));
   return async ({ req }: Context, next: Next) => {
-    const { host: called, origin, authorization = '' } = req.header();
+    const { host: called, origin } = req.header();
     if (!validateHostHeader(called, hosts).ok)
       throw new ApiError(403, 'host_not_allowed', 'this Host is not one of ours; see serve.allow_hosts');
     if (!validateOriginHeader(origin, [...hosts, ...allow_origins]).ok)
       throw new ApiError(403, 'origin_not_allowed', 'pages of this Origin may not ask; see serve.allow_origins');
+    await next();
+  };
+}
+
+/** hono's own check takes no key but one of a token's characters; an owner's may be any. */
+function keyGuard({ key }: ServerMeans) {
+  const wanted = Buffer.from(sha256(`Bearer ${key}`));
+  return async ({ req }: Context, next: Next) => {
+    const { authorization = '' } = req.header();
     // Hashes are of one length, so that the time tells nothing of the key.
     const isKnown = timingSafeEqual(Buffer.from(sha256(authorization)), wanted);
     if (req.path !== '/health' && !isKnown)

@@ -201,8 +201,8 @@ async function commandsFor(
   const ground = lendGround({ ...options, home: findHome(options.environment), clock: systemClock });
   const isAtTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   const isScreen = isAtTerminal && options.environment.variables.TERM !== 'dumb' && !words.includes('--json');
-  const { screenOf, spokenSurface, surfaceCommands } = await import('./surface-commands.ts');
-  const seat = { ground, isScreen, app: options.app, version: options.version };
+  const { screenOf, serveParts, spokenSurface, surfaceCommands } = await import('./surface-commands.ts');
+  const seat = { ground, isScreen, app: options.app, version: options.version, parts: serveParts };
   const spoken = spokenSurface(words);
   if (spoken) return { commands: await spoken(seat), isOfSurface: false };
   const room = await loadRoom(word);

@@ -3,6 +3,7 @@
 import type { AnyCommand } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import type { App, AppOptions } from '#surfaces/app/app.ts';
+import type { ServePart } from '#surfaces/app/serve-part.ts';
 
 export interface SurfaceSeat {
   readonly ground: Ground;
@@ -11,6 +12,8 @@ export interface SurfaceSeat {
   readonly version: string;
   /** Composes the agent, once. */
   readonly app: (means?: Pick<AppOptions, 'serves'>) => Promise<App>;
+  /** What lives inside `talaria serve`. */
+  readonly parts: () => Promise<readonly ServePart[]>;
 }
 
 type SurfaceCommands = (seat: SurfaceSeat) => readonly AnyCommand[] | Promise<readonly AnyCommand[]>;
@@ -22,8 +25,24 @@ const SCREENS: readonly (readonly [words: readonly string[], load: () => Promise
 
 const SURFACES: readonly (readonly [words: readonly string[], load: () => Promise<SurfaceCommands>])[] = [
   [['acp'], async () => (await import('#surfaces/acp/commands.ts')).acpCommands],
+  [['dashboard'], async () => (await import('#surfaces/web/commands.ts')).dashboardCommands(spokenCommands)],
+  [['gateway'], async () => (await import('#surfaces/gateway/commands.ts')).gatewayCommands],
   [['serve', 'mcp serve'], async () => (await import('#surfaces/api/commands.ts')).serveCommands],
 ];
+
+/** What lives inside `talaria serve`, beside the API. */
+export async function serveParts(): Promise<readonly ServePart[]> {
+  return [
+    (await import('#surfaces/gateway/commands.ts')).gatewayPart,
+    (await import('#surfaces/web/commands.ts')).webPart(spokenCommands),
+  ];
+}
+
+/** Commands of these words, of whichever surface has them; none: it is not here. */
+async function spokenCommands(words: readonly string[], seat: Pick<SurfaceSeat, 'app' | 'ground'>) {
+  const none = { isScreen: false, version: '', parts: async () => [] };
+  return (await spokenSurface(words)?.({ ...none, ...seat })) ?? [];
+}
 
 /** Undefined: no surface has these words. */
 export function spokenSurface(words: readonly string[]): SurfaceCommands | undefined {

@@ -113,6 +113,15 @@ export const REMOVABLE: readonly RemovableExtension[] = [
     rows: ['test/requirements/reach.ts'],
   },
   {
+    name: 'user',
+    files: ['docs/guide/user.md'],
+    lines: [
+      { file: 'src/surfaces/app/rooms.ts', cut: /^ {2}user: .*\n/m },
+      { file: 'README.md', cut: /,\n\[what is known of you\]\(docs\/guide\/user\.md\)/ },
+    ],
+    rows: ['test/requirements/reach.ts'],
+  },
+  {
     name: 'golem',
     folder: 'src/fleet/golem',
     files: [
@@ -176,6 +185,23 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       ...['test/requirements/golem-awake.ts', 'test/requirements/golem-dream-and-death.ts'],
       ...['test/requirements/meta.ts', 'test/requirements/market.ts'],
     ],
+  },
+  {
+    name: 'web',
+    folder: 'src/surfaces/web',
+    files: [
+      ...['docs/guide/dashboard.md', 'test/real/dashboard.test.ts'],
+      ...['today-light', 'today-dark', 'session-light', 'costs-light', 'costs-dark'].map(
+        (name) => `docs/images/dashboard-${name}.png`,
+      ),
+    ],
+    lines: [
+      { file: 'src/surfaces/cli/surface-commands.ts', cut: /^ {2}\[\['dashboard'\], .*\n/m },
+      { file: 'src/surfaces/cli/surface-commands.ts', cut: /^ {4}\(await import\('#surfaces\/web\/.*\n/m },
+      { file: 'src/surfaces/cli/surface-commands.ts', cut: /^\/\*\* Commands of these words[\s\S]*?^\}\n\n/m },
+      { file: 'README.md', cut: / · \[dashboard\]\(docs\/guide\/dashboard\.md\)/ },
+    ],
+    rows: ['test/requirements/reach.ts'],
   },
   {
     name: 'tui',

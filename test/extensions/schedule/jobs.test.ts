@@ -143,7 +143,7 @@ verifies('R5.49', 'a result is told once, a failure once a day, and that it work
   const run = async (hour: number, end: object) => {
     const claimed = await jobs.claim(NOW + hour * HOUR);
     await jobs.finish(claimed?.runs[0] ?? 0, end, NOW + hour * HOUR);
-    return jobs.news(NOW + hour * HOUR);
+    return (await jobs.news(NOW + hour * HOUR)).map(({ text }) => text);
   };
   const [fails, works] = [
     { outcome: 'failed', error: 'no net' },

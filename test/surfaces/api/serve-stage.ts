@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import type { AnyCommand, CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
 import { serveCommands } from '#surfaces/api/commands.ts';
 import type { App, AppOptions } from '#surfaces/app/app.ts';
+import type { ServePart } from '#surfaces/app/serve-part.ts';
 import { type ScriptedServer, type ServerStep, startScriptedServer } from '#testing/scripted-server.ts';
 import { createStage, groundOf, type Stage } from '../app/app-fixture.ts';
 
@@ -15,6 +16,7 @@ export interface ServeOptions {
   readonly input?: Readonly<Record<string, unknown>>;
   readonly app?: Partial<AppOptions>;
   readonly variables?: Record<string, string>;
+  readonly parts?: readonly ServePart[];
 }
 
 export interface Served {
@@ -52,8 +54,14 @@ export function commandOf(
   stage: Stage,
   name: string,
   app: () => Promise<App> = () => stage.open({ serves: true }),
+  parts: readonly ServePart[] = [],
 ): AnyCommand {
-  const seat = { ground: groundOf(t, { environment: stage.environment }), version: '1.2.3', app };
+  const seat = {
+    ground: groundOf(t, { environment: stage.environment }),
+    version: '1.2.3',
+    app,
+    parts: async () => parts,
+  };
   const found = serveCommands(seat).find((command) => command.name === name);
   if (!found) throw new Error(`no command ${name}`);
   return found;
@@ -76,14 +84,18 @@ export async function startServe(
   const { model, stage } = await modelStage(t, steps, options);
   const app = await stage.open({ serves: true, ...options.app });
   const stopped = new AbortController();
-  const command = commandOf(t, stage, 'serve', async () => app);
+  const command = commandOf(t, stage, 'serve', async () => app, options.parts);
   const outputs = runOf(command, { port: 0, ...options.input }, { signal: stopped.signal });
   const first = (await outputs.next()).value;
   const text = first?.type === 'line' ? first.text : JSON.stringify(first);
   const url = /http:\/\/[^;]+/.exec(text)?.[0] ?? text;
+  // What runs beside the server begins behind its first line.
+  const ended = (async () => {
+    while ((await outputs.next()).done !== true);
+  })();
   const stop = async () => {
     stopped.abort();
-    await outputs.next();
+    await ended;
   };
   t.after(stop);
   const call = (path: string, body?: unknown, { headers, ...init }: RequestInit = {}) =>

@@ -5,7 +5,7 @@ import type { Clock } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { newId } from '#base/ids.ts';
 import type { Message, TextPart, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
-import type { Hooks, SessionInfo, ToolVerdict, TurnInfo } from '../hooks.ts';
+import type { Hooks, SaidLine, SessionInfo, ToolVerdict, TurnInfo } from '../hooks.ts';
 import type { Span, SpanKind } from '../session-store.ts';
 import type { TurnEvent, TurnOutcome } from '../turn-event.ts';
 
@@ -15,7 +15,7 @@ const FLUSH_LIMIT_MS = 120_000;
 
 export interface HookRunner {
   sessionStart(session: SessionInfo, signal: AbortSignal): Promise<void>;
-  beforeTurn(turn: TurnInfo & { readonly text: string }, signal: AbortSignal): Promise<readonly TextPart[]>;
+  beforeTurn(turn: TurnInfo & SaidLine, signal: AbortSignal): Promise<readonly TextPart[]>;
   beforeTool(turn: TurnInfo, call: ToolCallPart, signal: AbortSignal): Promise<ToolVerdict>;
   afterTool(turn: TurnInfo, call: ToolCallPart, result: ToolResultPart): Promise<void>;
   afterTurn(

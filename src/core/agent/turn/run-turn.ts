@@ -259,7 +259,7 @@ async function* receiveInput(
   { text, origin, extra = [] }: TurnInput,
 ): AsyncGenerator<TurnEvent, void> {
   const { material, state, signal } = scope;
-  const context = await state.hooks.beforeTurn({ ...material.info, text }, signal);
+  const context = await state.hooks.beforeTurn({ ...material.info, text, origin }, signal);
   yield* drain(state);
   const typed: TextPart = { type: 'text', text: text.toWellFormed(), origin };
   const message: UserMessage = { role: 'user', parts: [...context.map(asContext), ...extra, typed] };

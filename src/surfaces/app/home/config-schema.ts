@@ -173,6 +173,58 @@ export const serveSchema = z.object({
     .describe('Risky calls of its turns: denied, or, with `off`, run as far as the folder and the network.'),
 });
 
+const telegram = z.object({
+  token: z.string().optional().describe(`Reference to a variable, \`\${NAME}\`; default \`TELEGRAM_BOT_TOKEN\`.`),
+  api_root: z.string().min(1).default('https://api.telegram.org').describe('Address of the Bot API.'),
+  mode: z
+    .enum(['polling', 'webhook'])
+    .default('polling')
+    .describe('Ask Telegram for messages, or let it call `webhook.url`, which needs `talaria serve`.'),
+  webhook: z
+    .object({
+      url: z.string().default('').describe('Address, with https, at which Telegram reaches /hooks/telegram.'),
+      secret: z
+        .string()
+        .optional()
+        .describe(`Reference to a variable, \`\${NAME}\`; default \`TELEGRAM_WEBHOOK_SECRET\`.`),
+    })
+    .prefault({})
+    .describe('Where Telegram calls.'),
+  allow: z
+    .array(z.union([z.string().min(1), z.int().transform(String)]))
+    .default([])
+    .describe('Ids of persons who are owners without a code.'),
+  groups: z
+    .enum(['mention', 'off'])
+    .default('mention')
+    .describe('In groups: answer persons who are known when they mention the bot or reply to it, or nobody.'),
+  session_idle: z
+    .string()
+    .regex(/^[1-9]\d*[mhd]$/, 'it takes a number with m, h or d, e.g. 6h')
+    .default('6h')
+    .describe('Silence after which what was said is looked through for what to learn.'),
+  progress: z.enum(['tools', 'off']).default('tools').describe('A line with the tools that a long turn uses.'),
+});
+
+const signedWebhook = z.object({
+  secret: z
+    .string()
+    .default('')
+    .describe(`Reference to a variable, \`\${NAME}\`, with the key that both sides sign with.`),
+  callback: z
+    .string()
+    .optional()
+    .describe('Address that answers are posted to; without it they stand in the response.'),
+  seat: z.enum(['owner', 'guest']).default('guest').describe('Who calls.'),
+});
+
+/** Of `talaria gateway`. */
+export const gatewaySchema = z.object({
+  telegram: telegram.prefault({}).describe('The Telegram bot.'),
+  webhook: z.record(z.string(), signedWebhook).default({}).describe('Signed webhooks by name: POST /hooks/NAME.'),
+  guest_toolsets: names.describe('Toolsets that guests have.'),
+});
+
 const tierList = z.array(modelName).default([]);
 
 export const configSchema = z.object({
@@ -205,6 +257,7 @@ export const configSchema = z.object({
   compression: compression.prefault({}).describe('Long conversations.'),
   tui: tui.prefault({}).describe('The screens of golems.'),
   serve: serveSchema.prefault({}).describe('`talaria serve`.'),
+  gateway: gatewaySchema.prefault({}).describe('`talaria gateway`.'),
 });
 
 export type Config = z.infer<typeof configSchema>;
