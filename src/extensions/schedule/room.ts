@@ -61,8 +61,11 @@ function openSchedule(ground: RoomGround): OpenRoom {
     const limits = config.section('schedule', settings);
     const database = ground.database(FILE, scheduleSchema);
     const jobs = new Jobs({ database, clock, limits, holder: holderName(), stateOf: holderState });
+    // Whoever asks in its first seconds hears that it ticks.
+    if (serves) await jobs.beat('serve', clock.now());
     return { ground, jobs, limits, now: clock.now };
   });
+  if (serves) background.hold('cron', desk());
   const isThere = () => existsSync(join(places.home, FILE));
   const load = async () => (await import('./commands.ts')).cronjobTool(card, desk, seat.isAttended);
   const run = async () =>

@@ -50,7 +50,10 @@ verifies(
     assert.deepEqual([open.code, open.out], [3, '']);
     assert.match(open.err, /TALARIA_API_KEY/);
     const { child, said, url, closed } = await serve();
-    assert.match(said, /^Talaria serves \/v1, \/mcp at http:\/\/127\.0\.0\.1:\d+; its key: talaria serve key\n$/);
+    assert.match(
+      said,
+      /^Talaria serves \/v1, \/mcp(?:, pages at \/)? at http:\/\/127\.0\.0\.1:\d+; its key: talaria serve key\n$/,
+    );
     const made = key();
     assert.match(made, /^tal-[0-9a-f]{48}$/);
     assert.equal((await stage.run(['serve', 'key'])).out, `${made}\n`);
