@@ -1,7 +1,7 @@
 /** The pages as `talaria serve` has them, in a home of its own, and a visitor with a cookie. */
 import { request } from 'node:http';
 import type { TestContext } from 'node:test';
-import { gatewayCommands } from '#surfaces/gateway/commands.ts';
+import { spokenSurface } from '#surfaces/cli/surface-commands.ts';
 import { webPart } from '#surfaces/web/commands.ts';
 import type { ServerStep } from '#testing/scripted-server.ts';
 import { KEY, type Served, type ServeOptions, startServe } from '../api/serve-stage.ts';
@@ -14,7 +14,10 @@ export interface Site extends Served {
   post(from: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
 }
 
-export const page = webPart(async (_, { ground, app }) => gatewayCommands({ ground, app }));
+export const page = webPart(async (words, seat) => {
+  const seated = { isScreen: false, version: '', parts: async () => [], ...seat };
+  return (await spokenSurface(words)?.(seated)) ?? [];
+});
 
 export async function startSite(
   t: TestContext,
