@@ -91,7 +91,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'extensions/delegate': [300, 3],
   'extensions/mcp': [1_172, 7],
   'extensions/mixture': [130, 1],
-  'extensions/schedule': [1_081, 5],
+  'extensions/schedule': [1_084, 5],
   'extensions/user': [408, 3],
   'fleet/styx': [2_000, 12],
   'fleet/golem': [7_215, 38],
@@ -157,5 +157,5 @@ export const ratchets = {
   /** Bytes of such literals in `*.rules.ts`. */
   tableBytes: 111_962,
   /** Files of `src` that a test takes beside the fronts of rooms, the doubles and what is published. */
-  deepEdges: 1_395,
+  deepEdges: 1_396,
 } as const;

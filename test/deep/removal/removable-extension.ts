@@ -220,10 +220,10 @@ export const REMOVABLE: readonly RemovableExtension[] = [
     ],
   },
   {
-    name: 'web',
+    name: 'dashboard',
     folder: 'src/surfaces/web',
     files: [
-      ...['docs/guide/dashboard.md', 'test/real/dashboard.test.ts'],
+      ...['docs/guide/dashboard.md', 'test/surfaces/web'],
       ...['today-light', 'today-dark', 'session-light', 'costs-light', 'costs-dark'].map(
         (name) => `docs/images/dashboard-${name}.png`,
       ),
