@@ -139,7 +139,9 @@ function providerHooks(desk: ProviderDesk, { messagesOf }: Pick<ProviderParts, '
   return {
     name: `memory-${provider.name}`,
     sessionStart: (session, signal) => desk.start({ ...session, audience: 'primary' }, signal),
-    beforeTurn: async ({ sessionId, text }, signal) => {
+    beforeTurn: async ({ sessionId, text, origin }, signal) => {
+      // A guest asks: what is recalled is the owner's.
+      if (origin === 'foreign') return [];
       const part = saved.get(sessionId);
       const kept = part === undefined ? [] : [part];
       saved.delete(sessionId);
