@@ -230,3 +230,17 @@ verifies(
     assert.ok(!heard.some((text) => text.includes('yes, run it')), 'nobody steered the turn of the owner');
   },
 );
+
+verifies('R5.113', 'toolsets of the configuration are added to what guests have', async (t) => {
+  const seen: string[][] = [];
+  const look: ScriptedStep = ({ tools }) => {
+    seen.push(tools.map(({ name }) => name));
+    return 'hello';
+  };
+  const gate = await startGateway(t, [look], { means: { guestToolsets: ['web'] } });
+  const code = await gate.people.begin({ channel: 'memory', person: '9', name: 'Ada', chat: '9' });
+  await gate.people.pair(code ?? '', 'guest');
+  gate.channel.say({ person: '9', chat: '9', text: 'hi' });
+  await gate.until(() => gate.channel.shown.length === 1);
+  assert.deepEqual(seen, [[...HIS, 'web_fetch']]);
+});
