@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe } from 'node:test';
-import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import type { Message } from '#core/model/message.ts';
 import { isCompleted, isOthers, trajectoryLine } from '#mind/sessions/trajectories.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';

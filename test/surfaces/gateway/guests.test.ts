@@ -3,11 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
-import type { Incoming } from '#core/agent/channel.ts';
 import { isText, messageText } from '#core/model/message.ts';
 import type { ModelRequest } from '#core/model/model-client.ts';
-import type { ScriptedStep } from '#testing/scripted-model.ts';
+import type { ScriptedCall, ScriptedStep } from '#testing/scripted-model.ts';
 import { createFakeMemoryProvider } from '../../contract/fake-memory-provider.ts';
 import { verifies } from '../../verifies.ts';
 import { createStage, type Stage } from '../app/app-fixture.ts';
@@ -21,7 +19,10 @@ const HIS = ['clarify', 'skill_view', 'skills_list', 'todo'];
 const REACT = 'where does the boat of the owner lie?';
 
 /** What a model that believes the guest would call, by tool: everything that an owner has. */
-function harmful(home: string, session: string): Readonly<Record<string, readonly JsonObject[]>> {
+function harmful(
+  home: string,
+  session: string,
+): Readonly<Record<string, readonly Required<ScriptedCall>['arguments'][]>> {
   const memory = join(home, 'memories', 'USER.md');
   const pwned = join(home, 'pwned');
   return {
@@ -111,7 +112,7 @@ async function openHome(t: TestContext) {
   const sql = "SELECT count(*) AS count FROM inbox WHERE state = 'done'";
   let said = 0;
   /** Of the guest, when nothing else is said. */
-  const say = async (one: Partial<Incoming>) => {
+  const say = async (one: Parameters<GatewayStage['channel']['say']>[0]) => {
     said += 1;
     channel.say({ person: '9', chat: '9', at: 1, ...one });
     await gate.until(() => mailbox.database.get<{ readonly count: number }>(sql)?.count === said);
