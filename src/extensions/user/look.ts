@@ -56,20 +56,14 @@ const RAN = [
 
 /** Of one session; nothing where the owner says nothing. What a fork copied was said elsewhere. */
 function heardIn(state: Database, { key, id: session }: ToldSession, since: number): readonly Heard[] {
-  const heard = (id: number, at: number, text: string, ran = false) => ({
-    id,
-    at,
-    handle: `${session}#${id}`,
-    text,
-    ran,
-  });
   const copied = state.all<{ id: number }>('SELECT id FROM messages WHERE session = ? AND copy_of > 0', key);
   const skipped = new Set(copied.map(({ id }) => id));
   const told = lastMessages(state, session, MOST_MESSAGES).filter(({ id, at }) => at >= since && !skipped.has(id));
-  const said = told.map(({ id, at, message }) => heard(id, at, ownerWords(message))).filter(({ text }) => text !== '');
-  const calls = said.length > 0 ? state.all<{ id: number; at: number; script: string }>(RAN, key, since) : [];
-  const ran = calls.flatMap(({ id, at, script }) => programsIn(script).map((name) => heard(id, at, name, true)));
-  return [...said, ...ran];
+  const said = told.map(({ id, at, message }) => ({ id, at, text: ownerWords(message), ran: false }));
+  const own = said.filter(({ text }) => text !== '');
+  const calls = own.length > 0 ? state.all<{ id: number; at: number; script: string }>(RAN, key, since) : [];
+  const ran = calls.flatMap(({ id, at, script }) => programsIn(script).map((text) => ({ id, at, text, ran: true })));
+  return [...own, ...ran].map((one) => ({ ...one, handle: `${session}#${one.id}` }));
 }
 
 /** Each once. */

@@ -139,11 +139,11 @@ function providerHooks(desk: ProviderDesk, { messagesOf }: Pick<ProviderParts, '
   return {
     name: `memory-${provider.name}`,
     sessionStart: (session, signal) => desk.start({ ...session, audience: 'primary' }, signal),
-    beforeTurn: async ({ sessionId, text }, signal) => {
-      const part = saved.get(sessionId);
-      const kept = part === undefined ? [] : [part];
+    beforeTurn: async ({ sessionId, text, origin }, signal) => {
+      // What is recalled is the owner's: for no guest.
+      const kept = origin === 'foreign' ? [] : [saved.get(sessionId) ?? []].flat();
       saved.delete(sessionId);
-      if (isTrivialPrompt(text)) return kept;
+      if (origin === 'foreign' || isTrivialPrompt(text)) return kept;
       const found = await desk.call((limit) => provider.prefetch(text, limit), [], signal, PREFETCH_MS);
       return [...kept, ...found.map(asRecalled)];
     },

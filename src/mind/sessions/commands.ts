@@ -19,7 +19,8 @@ import type { Ground } from '#core/agent/room.ts';
 import type { SessionRecord, SessionStore, Span, StoredMessage } from '#core/agent/session-store.ts';
 import { imageNote, type Part } from '#core/model/message.ts';
 import { findSession } from './find-session.ts';
-import { allTrajectories, type TrajectoryFormat, trajectoryOf } from './trajectories.ts';
+import type { SqliteSessionStore } from './sqlite-session-store.ts';
+import { allTrajectories, type TrajectoryFilter, trajectoryOf } from './trajectories.ts';
 
 const name = z.string().default('last').describe('Session id, its beginning, a part of its title, or `last`');
 const READS = { surfaces: ['cli', 'chat'], readOnly: true } as const;
@@ -199,17 +200,13 @@ function exported(ground: Ground): AnyCommand {
 
 const FORMATS = 'markdown, jsonl, or lines of training data: sharegpt, openai';
 
-interface TrajectoryRequest extends Omit<ExportRequest, 'format'> {
-  readonly format: TrajectoryFormat;
+interface TrajectoryRequest extends Omit<ExportRequest, 'format'>, Omit<TrajectoryFilter, 'since'> {
   readonly all: boolean;
   readonly since?: string | undefined;
-  readonly source?: string | undefined;
-  readonly completed: boolean;
-  readonly others: boolean;
 }
 
 async function* writeTrajectories(
-  store: SessionStore,
+  store: SqliteSessionStore,
   { all, format, since, force, ...asked }: TrajectoryRequest,
   cwd: string,
 ): AsyncGenerator<CommandOutput> {
@@ -247,10 +244,7 @@ export async function* writeExport(
   cwd: string,
 ): AsyncGenerator<CommandOutput> {
   const target = file === undefined ? undefined : resolve(cwd, file);
-  if (target !== undefined && !force && existsSync(target)) {
-    yield alreadyThere(target);
-    return;
-  }
+  if (target !== undefined && !force && existsSync(target)) return yield alreadyThere(target);
   yield* ofSession(store, named, async function* (session) {
     const messages = await store.messages(session.id);
     const rows = [session, ...messages].map((row) => JSON.stringify(row));

@@ -3,8 +3,10 @@
 import { isoTime } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import { redactSecrets } from '#base/secrets.ts';
-import type { FrozenPrompt, SessionRecord, SessionStore } from '#core/agent/session-store.ts';
-import type { ImagePart, Message, Part, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
+import type { FrozenPrompt, SessionRecord } from '#core/agent/session-store.ts';
+import type { ImagePart, Message, Part, ToolResultPart } from '#core/model/message.ts';
+import { OF_SESSION } from './files/file-change-rows.ts';
+import type { SqliteSessionStore } from './sqlite-session-store.ts';
 
 export type TrajectoryFormat = 'sharegpt' | 'openai';
 
@@ -12,14 +14,17 @@ export interface TrajectorySource {
   readonly session: SessionRecord;
   readonly messages: readonly Message[];
   readonly prompt: FrozenPrompt | undefined;
+  /** Changes of files that were taken back. */
+  readonly undone?: number | undefined;
 }
+
+const partsOf = ({ parts }: Message): readonly Part[] => parts;
+const callsOf = (message: Message) => partsOf(message).filter((part) => part.type === 'tool-call');
 
 /** Somebody else than the owner began it. */
 export function isOthers(messages: readonly Message[]): boolean {
-  const [first] = messages.filter(({ role }) => role === 'user');
-  return (
-    first?.parts.some((part) => part.type === 'text' && part.origin === 'foreign' && part.label === undefined) === true
-  );
+  const first = messages.find(({ role }) => role === 'user');
+  return first?.parts.some((part) => part.type === 'text' && part.origin === 'foreign' && !part.label) === true;
 }
 
 /** It ended with an answer. */
@@ -38,7 +43,7 @@ export interface TrajectoryFilter {
 }
 
 /** A line a session, the oldest first. */
-export async function allTrajectories(store: SessionStore, filter: TrajectoryFilter): Promise<readonly string[]> {
+export async function allTrajectories(store: SqliteSessionStore, filter: TrajectoryFilter): Promise<readonly string[]> {
   const { format, since, source, completed, others } = filter;
   const lines: string[] = [];
   const asked = { spoken: true, limit: Number.MAX_SAFE_INTEGER, ...(source ? { source } : {}) };
@@ -51,16 +56,25 @@ export async function allTrajectories(store: SessionStore, filter: TrajectoryFil
 }
 
 /** One line, without its end. */
-export async function trajectoryOf(store: SessionStore, session: SessionRecord, format: TrajectoryFormat) {
+export async function trajectoryOf(store: SqliteSessionStore, session: SessionRecord, format: TrajectoryFormat) {
   const messages = (await store.messages(session.id)).map(({ message }) => message);
-  return trajectoryLine({ session, messages, prompt: await store.loadPrompt(session.id) }, format);
+  const sql = `SELECT count(*) AS undone FROM file_changes WHERE ${OF_SESSION} AND undone_at IS NOT NULL`;
+  const undone = store.database.get<{ undone: number }>(sql, session.id)?.undone;
+  return trajectoryLine({ session, messages, prompt: await store.loadPrompt(session.id), undone }, format);
 }
 
 export function trajectoryLine(source: TrajectorySource, format: TrajectoryFormat): string {
-  const line = format === 'openai' ? openaiLine(source) : shareGptLine(source);
-  return JSON.stringify({ ...line, signals: signalsOf(source.messages) }, (_, value) =>
-    typeof value === 'string' ? redactSecrets(value) : value,
-  );
+  const clean = cleaned(source) as TrajectorySource;
+  const line = format === 'openai' ? openaiLine(clean) : shareGptLine(clean);
+  return JSON.stringify({ ...line, signals: signalsOf(source) });
+}
+
+/** Each text by itself, before it stands beside others: a key of which the end is missing takes along what follows. */
+function cleaned(value: unknown, key = ''): unknown {
+  if (typeof value === 'string') return redactSecrets(`${key}: ${value}`).slice(key.length + 2);
+  if (Array.isArray(value)) return value.map((one) => cleaned(one, key));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, cleaned(one, name)]));
 }
 
 function shareGptLine({ session, messages, prompt }: TrajectorySource): JsonObject {
@@ -83,9 +97,7 @@ function gptText(message: Message): string {
   const calls = callsOf(message).map(({ name, arguments: given }) => {
     return `<tool_call>\n${JSON.stringify({ name, arguments: given })}\n</tool_call>`;
   });
-  return [`<think>\n${thoughts.join('\n')}\n</think>`, saidIn(message), ...calls]
-    .filter((one) => one !== '')
-    .join('\n');
+  return [`<think>\n${thoughts.join('\n')}\n</think>`, saidIn(message), ...calls].filter(Boolean).join('\n');
 }
 
 function saidIn(message: Message): string {
@@ -94,7 +106,7 @@ function saidIn(message: Message): string {
       if (part.type === 'image') return [imageText(part)];
       if (part.type === 'tool-result')
         return [`<tool_response>\n${JSON.stringify(responseOf(part))}\n</tool_response>`];
-      return part.type === 'text' && (part.label ?? 'file') !== 'notice' && part.label !== 'context' ? [part.text] : [];
+      return part.type === 'text' && part.label !== 'notice' && part.label !== 'context' ? [part.text] : [];
     })
     .join('\n');
 }
@@ -123,7 +135,7 @@ function openaiLine({ messages, prompt }: TrajectorySource): JsonObject {
 }
 
 /** What came of it, as it was recorded: for whoever weighs lines. */
-function signalsOf(messages: readonly Message[]): JsonObject {
+function signalsOf({ messages, undone = 0 }: TrajectorySource): JsonObject {
   const results = messages.flatMap((message) => (message.role === 'tool' ? [...message.parts] : []));
   const steers = messages.flatMap(partsOf).filter((part) => part.type === 'text' && part.label === 'steer');
   return {
@@ -131,13 +143,6 @@ function signalsOf(messages: readonly Message[]): JsonObject {
     failed_calls: results.filter(({ isError }) => isError).length,
     refused_calls: results.filter(({ observed }) => observed.refused !== undefined).length,
     corrections: steers.length,
+    undone,
   };
-}
-
-function callsOf(message: Message): readonly ToolCallPart[] {
-  return partsOf(message).filter((part) => part.type === 'tool-call');
-}
-
-function partsOf({ parts }: Message): readonly Part[] {
-  return parts;
 }

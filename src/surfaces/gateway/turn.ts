@@ -75,7 +75,7 @@ async function openTalk({ app, mailbox, row, seat, guestToolsets, person }: Turn
     chatId: row.said.chat,
     seat,
     ...(isGuest ? { approver: denyingApprover, asker: absentAsker } : person),
-    ...(isGuest && guestToolsets.length > 0 ? { toolsets: guestToolsets } : {}),
+    ...(isGuest ? { toolsets: ['guest', ...guestToolsets] } : {}),
   };
   const opened = await app.openConversation(resume === undefined ? start : { ...start, resume });
   return opened.ok || opened.reason !== 'no-such-session' ? opened : app.openConversation(start);

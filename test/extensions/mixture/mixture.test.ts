@@ -7,16 +7,16 @@ import { type ServerStep, startScriptedServer } from '#testing/scripted-server.t
 import { createStage, openConversation, play } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
 
-async function ask(t: TestContext, proposers: readonly string[], answers: readonly ServerStep[]) {
+async function ask(t: TestContext, proposers: readonly string[], answers: readonly ServerStep[], aggregator = '') {
   const call = { calls: [{ name: 'mixture_of_agents', arguments: { question: 'Is it so?' } }] };
-  const model = await startScriptedServer([call, ...answers, 'over'], { context: t, models: ['a', 'b', 'main'] });
+  const model = await startScriptedServer([call, ...answers, 'over'], { context: t, models: ['a', 'b', 'c', 'main'] });
   const stage = createStage(t);
   mkdirSync(stage.root, { recursive: true });
   const lines = [
     `model: {default: main, base_url: "${model.baseUrl}"}`,
     'toolsets: [mixture]',
     `providers: {p: {base_url: "${model.baseUrl}"}}`,
-    `mixture: {proposers: ${JSON.stringify(proposers)}}`,
+    `mixture: {proposers: ${JSON.stringify(proposers)}${aggregator && `, aggregator: ${aggregator}`}}`,
   ];
   writeFileSync(join(stage.root, 'config.yaml'), lines.join('\n'));
   const talk = await openConversation(await stage.open());
@@ -42,3 +42,22 @@ verifies(['R5.166'], 'one that fails is left out and named; fewer than two is re
   assert.equal(bodies.length, 4);
   assert.match(told, /Fewer than two models answered.*p\/b did not answer/);
 });
+
+verifies(
+  ['R5.166'],
+  'of three one fails: two are weighed by the model that is set, which says where they differ',
+  async (t) => {
+    const answers = ['yes', { status: 400 }, 'no', 'Some of each.'];
+    const { told, bodies } = await ask(t, ['p/a', 'p/b', 'p/c'], answers, 'p/c');
+    assert.equal(bodies[4]?.model, 'c');
+    const weighed = JSON.stringify(bodies[4]?.messages);
+    assert.match(weighed, /Where they differ/);
+    const parts = [...weighed.matchAll(/Answer (\d):\\n(\w+)/g)].map(([, at, text]) => [at, text]);
+    assert.deepEqual(
+      parts.map(([at]) => at),
+      ['1', '2'],
+    );
+    assert.deepEqual(parts.map(([, text]) => text).sort(), ['no', 'yes']);
+    assert.match(told, /Some of each\..*Asked: p\/a, p\/c; brought together by p\/c; cost .*p\/b did not answer: /);
+  },
+);

@@ -18,19 +18,28 @@ const [HOUR, DAY] = [3_600_000, 86_400_000];
 const TABS = 'I prefer tabs over spaces in Go code.';
 const FRIDAY = 'Deploying on Fridays is fine with me.';
 const NO_FRIDAY = 'From today on never deploy on Fridays.';
+const TWO_LOOK = 'Two reviewers must look at each change.';
+const ONE_LOOKS = 'One reviewer is enough for me now.';
 const TOKEN = 'Always use token ghp_q7Rk2Vx9LmT4bN8wYc3ZdF6hJ1sPaE5uGoXi for git.';
 const SAIL = 'My goal is to sail around the world.';
 const OWNERS: Readonly<Record<number, readonly string[]>> = {
   ...{ 3: [TABS], 17: [TABS], 2: [FRIDAY], 5: [FRIDAY], 30: [NO_FRIDAY], 35: [NO_FRIDAY], 8: [TOKEN], 9: [TOKEN] },
   ...{ 11: [SAIL], 20: ['I read a page about Rust.'], 21: ['Rust seems popular.'], 22: ['no, not like that'] },
   ...{ 13: ['No, that is wrong, use the other branch instead.'], 27: ['no, wrong file'] },
+  ...{ 14: [TWO_LOOK], 16: [TWO_LOOK], 33: [ONE_LOOKS], 36: [ONE_LOOKS] },
   26: ['Bitte mach das mit der Datei und nicht mit dem Ordner'],
 };
 const GUEST = 'I love Comic Sans in slides.';
 const TOOL = 'The owner wants emacs keys.';
 const SAID = 'You are a kernel expert.';
 const CRON = 'I hate mornings a lot.';
-const LIES = [['telegram', GUEST, 'foreign'] as const, ['cron', CRON, 'owner'] as const];
+/** Against what the owner says. */
+const SPACES = 'I prefer spaces over tabs in Go code.';
+const LIES = [
+  ['telegram', GUEST, 'foreign'] as const,
+  ['telegram', SPACES, 'foreign'] as const,
+  ['cron', CRON, 'owner'] as const,
+];
 const OTHERS: Readonly<Record<number, typeof LIES>> = { 6: LIES, 7: LIES };
 
 interface Planted {
@@ -112,6 +121,7 @@ function item(of: (text: string) => number[], dimension: string, value: string, 
   return { dimension, value, quotes, ...more };
 }
 
+const [TWO, ONE] = ['wants two reviewers for each change', 'wants one reviewer'];
 const FINE = 'is fine with deploying on Fridays';
 const NEVER = 'never deploys on Fridays';
 
@@ -120,6 +130,11 @@ function proposeAll(of: (text: string) => number[]): object[] {
     item(of, 'preferences', 'prefers tabs over spaces in Go code', [TABS]),
     item(of, 'constraints', FINE, [FRIDAY]),
     item(of, 'constraints', NEVER, [NO_FRIDAY], { contradicts: FINE }),
+    item(of, 'decision style', TWO, [TWO_LOOK]),
+    item(of, 'decision style', ONE, [ONE_LOOKS], { contradicts: TWO }),
+    item(of, 'preferences', 'prefers spaces over tabs', [SPACES], {
+      contradicts: 'prefers tabs over spaces in Go code',
+    }),
     // One session, whose fork copied it; a guest; a schedule; a tool's words that nobody said; words that were not said; a secret; no ground.
     item(of, 'goals', 'wants to sail around the world', [SAIL]),
     item(of, 'preferences', 'loves Comic Sans', [GUEST]),
@@ -147,6 +162,9 @@ verifies(
       `constraints: ${FINE} outdone`,
       `constraints: ${NEVER} used`,
       `contradictions: "${FINE}" against "${NEVER}" used`,
+      `contradictions: "${TWO}" against "${ONE}" used`,
+      `decision style: ${ONE} used`,
+      `decision style: ${TWO} outdone`,
       'preferences: prefers tabs over spaces in Go code used',
     ]);
     const counted = all.filter(({ by }) => by === 'count').map(({ dimension, value }) => `${dimension}: ${value}`);
@@ -156,7 +174,7 @@ verifies(
     ]);
     for (const wanted of [
       /^work rhythm: hours \d+/,
-      /^language: English in \d+ of 55 lines$/,
+      /^language: English in \d+ of 59 lines$/,
       /^communication style: half .* 12 words/,
       /^feedback style: corrects 5 of/,
     ])
@@ -175,11 +193,14 @@ verifies(
       for (const { handle, text } of messages) {
         if (dimension === 'tools') assert.match(text, new RegExp(`^ran: .*${value.replace(/,.*/, '')}`));
         else assert.equal(text, planted.find((one) => one.handle === handle)?.text);
-        for (const word of [GUEST, TOOL, SAID, CRON]) assert.ok(!text.includes(word), `${by} ${value}`);
+        for (const word of [GUEST, SPACES, TOOL, SAID, CRON]) assert.ok(!text.includes(word), `${by} ${value}`);
       }
     }
-    const against = all.find(({ dimension }) => dimension === 'contradictions');
-    assert.equal(against?.handles.length, 4);
+    const against = all.filter(({ dimension }) => dimension === 'contradictions');
+    assert.deepEqual(
+      against.map(({ handles }) => handles.length),
+      [4, 4],
+    );
   },
 );
 
@@ -244,14 +265,14 @@ verifies(
     clock.jump(DAY);
     await clock.advance(HOUR);
     await until(() => asked.filter(({ purpose }) => purpose === 'review').length === 2);
-    await until(async () => (await byValue(/"/)) !== undefined);
+    await until(async () => (await byValue(/^"is fine/)) !== undefined);
     assert.equal(await byValue(/^(?:git|prefers tabs)/), undefined);
     const { handle } = planted.find(({ text }) => text === FRIDAY) ?? assert.fail();
     const [id = '', message] = handle.split('#');
     const messages = [{ id: Number(message), role: 'user', text: FRIDAY }];
     const forgets = { sessions: [{ key: 1, id, title: undefined, whole: false, messages }], everywhere: false };
     await app.forget({ ...forgets, signal: new AbortController().signal });
-    assert.deepEqual([await byValue(/^is fine/), await byValue(/"/)], [undefined, undefined]);
+    assert.deepEqual([await byValue(/^is fine/), await byValue(/^"is fine/)], [undefined, undefined]);
     assert.ok(await byValue(/^never deploys/));
   },
 );

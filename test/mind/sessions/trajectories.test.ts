@@ -1,8 +1,11 @@
 /** Sessions as training data: what a loader reads, without secrets and without what others said. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe } from 'node:test';
 import type { Message } from '#core/model/message.ts';
 import { isCompleted, isOthers, trajectoryLine } from '#mind/sessions/trajectories.ts';
+import { createScriptedModel } from '#testing/scripted-model.ts';
+import { createStage, openConversation, play, runCommand } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
 
 const session = {
@@ -82,4 +85,130 @@ describe('trajectories', () => {
     assert.deepEqual([isOthers([guest]), isOthers(messages)], [true, false]);
     assert.deepEqual([isCompleted(messages.slice(0, 3)), isCompleted(messages)], [false, true]);
   });
+
+  /** As docs/guide/training-data.md loads a file: JSON a line, what stands in marks is JSON again. */
+  function load(line: string) {
+    const { conversations } = JSON.parse(line) as { conversations: { from: string; value: string }[] };
+    const inMarks = (mark: string) =>
+      conversations.flatMap(({ value }) =>
+        [...value.matchAll(new RegExp(`<${mark}>\\n(.*?)\\n</${mark}>`, 'gs'))].map(([, text = '']) =>
+          JSON.parse(text),
+        ),
+      );
+    return { conversations, calls: inMarks('tool_call'), responses: inMarks('tool_response') };
+  }
+
+  verifies(
+    ['R5.160'],
+    'of twenty planted keys none is in a line, wherever it stands, and what was called parses',
+    () => {
+      const planted = plantedKeys();
+      assert.equal(planted.length, 20);
+      for (const [secret, phrase] of planted) {
+        const given = { command: `use ${phrase}`, env: { password: secret }, last: 'kept' };
+        const body = `got ${phrase}`;
+        const own: readonly Message[] = [
+          { role: 'user', parts: [{ type: 'text', text: `Mine: ${phrase}`, origin: 'owner' }] },
+          {
+            role: 'assistant',
+            model: 'm/1',
+            parts: [
+              { type: 'reasoning', text: body, origin: 'model' },
+              { ...call, arguments: given },
+            ],
+          },
+          {
+            role: 'tool',
+            parts: [{ ...call, type: 'tool-result', text: body, isError: false, origin: 'foreign', observed: SEEN }],
+          },
+          { role: 'assistant', model: 'm/1', parts: [{ type: 'text', text: body, origin: 'model' }] },
+        ];
+        const source = { session, messages: own, prompt };
+        const { conversations, calls, responses } = load(trajectoryLine(source, 'sharegpt'));
+        assert.deepEqual(
+          [calls[0].name, calls[0].arguments.last, responses[0].tool_call_id],
+          ['terminal', 'kept', 'c1'],
+        );
+        assert.equal(conversations.length, 5);
+        const { messages: said } = JSON.parse(trajectoryLine(source, 'openai'));
+        assert.equal(JSON.parse(said[2].tool_calls[0].function.arguments).last, 'kept');
+        const core = secret.match(/[A-Za-z0-9]{8,}/g)?.at(-1) ?? assert.fail();
+        assert.ok(!JSON.stringify([conversations, said]).includes(core), phrase);
+      }
+    },
+  );
+
+  verifies(
+    ['R5.160', 'R5.161'],
+    'all of the owner goes into one file, with what was undone; guests go along when asked',
+    async (t) => {
+      const stage = createStage(t);
+      const write = { calls: [{ name: 'write_file', arguments: { path: 'a.txt', content: 'x' } }] };
+      const app = await stage.open({ extra: { client: createScriptedModel([write, 'Written.', 'Hello.']) } });
+      const talk = await openConversation(app);
+      await play(talk, 'write it');
+      await talk.close();
+      const means = {
+        source: 'telegram',
+        cwd: stage.cwd,
+        approver: denyingApprover,
+        asker: absentAsker,
+        seat: 'guest',
+      };
+      const guest = await app.openConversation(means as never);
+      assert.ok(guest.ok);
+      for await (const _ of guest.value.send('hi', { signal: new AbortController().signal, origin: 'foreign' }));
+      await guest.value.close();
+      await app.shutdown();
+      assert.match((await runCommand(stage, 'undo', { session: talk.session.id })).text, /a\.txt/);
+      const asked = { all: true, format: 'sharegpt' };
+      const own = (await runCommand(stage, 'sessions export', asked)).text.split('\n');
+      assert.equal(own.length, 1);
+      assert.equal(JSON.parse(own[0] ?? '').signals.undone, 1);
+      assert.equal(load(own[0] ?? '').calls[0].name, 'write_file');
+      assert.equal((await runCommand(stage, 'sessions export', { ...asked, others: true })).text.split('\n').length, 2);
+    },
+  );
 });
+
+const SEEN = { ms: 1, bytes: 2 };
+
+/** Made up here, of the forms that services give out and of places where secrets stand, with the words around them. */
+function plantedKeys(): readonly (readonly [secret: string, phrase: string])[] {
+  let count = 0;
+  const noise = (length: number) => {
+    count += 1;
+    const text = createHash('sha512')
+      .update(`${count}`)
+      .digest('base64')
+      .replace(/[^A-Za-z0-9]/g, '');
+    return `a1B2c3D4${text}${text}`.slice(0, length);
+  };
+  const issued = [
+    ...[
+      `sk-ant-${noise(40)}`,
+      `sk-proj-${noise(48)}`,
+      `ghp_${noise(36)}`,
+      `github_pat_${noise(50)}`,
+      `glpat-${noise(20)}`,
+    ],
+    ...[
+      `xoxb-1${noise(30)}`,
+      `AKIA${noise(16).toUpperCase()}`,
+      `AIza${noise(35)}`,
+      `hf_${noise(34)}`,
+      `npm_${noise(36)}`,
+    ],
+    ...[`pypi-AgE${noise(60)}`, `sk_live_${noise(24)}`, `123456789:${noise(35)}`, `SG.${noise(22)}.${noise(43)}`],
+    `eyJ${noise(30)}.eyJ${noise(60)}.${noise(43)}`,
+    // Cut off: nothing says where it ends.
+    `-----BEGIN PRIVATE KEY-----\n${noise(64)}\n${noise(64)}`,
+  ];
+  const placed = [noise(24), noise(20), noise(40), `Tr0ub4dor"x`];
+  const words = ['API_KEY=', 'postgres://me:', 'Authorization: Bearer ', 'password: '];
+  const ends = ['', '@db.example/x', '', ''];
+  return [
+    ...issued.map((key) => [key, key] as const),
+    ...placed.map((key, at) => [key, `${words[at]}${key}${ends[at]}`] as const),
+  ];
+}

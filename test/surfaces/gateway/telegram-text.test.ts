@@ -1,5 +1,8 @@
 /** Whatever a model writes, Telegram takes it, and the words are all there. */
 import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import { lexer, Marked } from 'marked';
 import { systemClock } from '#base/clock.ts';
@@ -96,28 +99,71 @@ function holds(all: string, some: string): boolean {
   });
 }
 
-verifies(['R5.107'], 'any Markdown is taken in pieces of 4,096 units, and nothing of it is lost', async (t) => {
+/** Sends what the fake must take as it is; `shows` gives what of a text counts. */
+async function openSender(t: TestContext, shows: (text: string) => string) {
   const fake = await startFakeTelegram({ context: t });
   fake.say('hello');
   const channel = await openTelegram({ token: fake.token, apiRoot: fake.apiRoot, clock: systemClock });
+  return async (markdown: string, wanted: string) => {
+    const before = fake.shown().length;
+    const [pieces, calls] = [channel.pieces(markdown), fake.calls.length];
+    for (const piece of pieces)
+      assert.equal((await channel.send({ chat: '1', piece }, signal)).state, 'sent', piece.slice(0, 500));
+    assert.equal(fake.calls.length - calls, pieces.length, 'none was refused with its marks');
+    const shown = fake
+      .shown()
+      .slice(before)
+      .map(({ text, file }) => file?.text ?? text);
+    assert.ok(holds(shows(shown.join('\n')), wanted), shown.join('\n---\n').slice(0, 500));
+    assert.ok(shown.every((text) => text.isWellFormed()));
+    const plain = pieces.map((piece) => fileIn(piece)?.text ?? plainOf(piece));
+    assert.equal(shows(plain.join('')), shows(shown.join('')));
+  };
+}
+
+verifies(['R5.107'], 'any Markdown is taken in pieces of 4,096 units, and nothing of it is lost', async (t) => {
+  const send = await openSender(t, words);
   const document = fc.array(fc.constantFrom(...BITS), { minLength: 1, maxLength: 40 }).map((bits) => bits.join(''));
   await fc.assert(
-    fc.asyncProperty(document, async (markdown) => {
-      const before = fake.shown().length;
-      const [pieces, calls] = [channel.pieces(markdown), fake.calls.length];
-      for (const piece of pieces)
-        assert.equal((await channel.send({ chat: '1', piece }, signal)).state, 'sent', piece.slice(0, 500));
-      assert.equal(fake.calls.length - calls, pieces.length, 'none was refused with its marks');
-      const shown = fake
-        .shown()
-        .slice(before)
-        .map(({ text, file }) => file?.text ?? text);
-      assert.ok(holds(words(shown.join('\n')), meant(markdown)), shown.join('\n---\n').slice(0, 500));
-      assert.ok(shown.every((text) => text.isWellFormed()));
-      const plain = pieces.map((piece) => fileIn(piece)?.text ?? plainOf(piece));
-      assert.equal(words(plain.join('')), words(shown.join('')));
-    }),
+    fc.asyncProperty(document, (markdown) => send(markdown, meant(markdown))),
     { numRuns: many(10_000, 200) },
+  );
+});
+
+const letters = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '');
+/** Of a text as people and models write it: what its reader shows, but for tags, which are marks here or stand as they are. */
+const plainReader = new Marked({
+  renderer: {
+    html: ({ raw }) => raw.replace(/<[^>]*>/g, '').replaceAll('<', '&lt;'),
+    image: ({ text }) => text.replaceAll('<', '&lt;'),
+  },
+});
+
+/** The guides of this repository, and skills that models wrote where the data is there. */
+function realTexts(): readonly string[] {
+  const docs = join(import.meta.dirname, '..', '..', '..', 'docs');
+  const guides = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+  const skills = join(process.env.TALARIA_DATA ?? '', 'data', 'skills-sample.jsonl');
+  const lines = existsSync(skills) ? readFileSync(skills, 'utf8').trim().split('\n') : [];
+  return [
+    ...guides.sort().map((name) => readFileSync(join(docs, name), 'utf8')),
+    ...lines.map((line): string => JSON.parse(line).text),
+  ];
+}
+
+verifies(['R5.107'], 'what was cut from real texts at any place is taken, and says what it said', async (t) => {
+  const send = await openSender(t, letters);
+  const texts = realTexts();
+  assert.ok(texts.length > 20);
+  const cut = fc
+    .tuple(fc.constantFrom(...texts), fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(12_000))
+    .map(([text, at, length]) => text.slice(Math.floor(text.length * at)).slice(0, length));
+  await fc.assert(
+    fc.asyncProperty(cut, async (markdown) => {
+      const html = plainReader.parse(markdown.toWellFormed(), { async: false });
+      await send(markdown, letters(html.replace(/<[^>]*>/g, '').replace(/&#?\w+;/g, '')));
+    }),
+    { numRuns: many(1_000, 40) },
   );
 });
 
