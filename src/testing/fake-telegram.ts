@@ -206,6 +206,10 @@ export class FakeTelegram {
 
   /** What a person sees of the bot in a chat, oldest first. */
   shown(chat?: number): readonly TelegramShown[] {
+    return this.#sentTo(chat);
+  }
+
+  #sentTo(chat: number | undefined): readonly Sent[] {
     return [...this.#sent.values()].filter((one) => chat === undefined || one.chat === chat);
   }
 
@@ -241,9 +245,9 @@ export class FakeTelegram {
     return this.#write({ voice: { ...this.#file(new Uint8Array(9)), duration: 2 } }, by);
   }
 
-  /** Presses the newest button with this label. */
+  /** Presses the newest button with this label, of a chat when it is named. */
   press(label: string, by: TelegramWriter = {}): void {
-    const all = [...this.#sent.values()].flatMap((sent) =>
+    const all = this.#sentTo(by.chat).flatMap((sent) =>
       buttonsOf(sent.markup)
         .flat()
         .map((one) => ({ sent, one })),

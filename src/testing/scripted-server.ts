@@ -63,13 +63,13 @@ export type ServerStep =
     }
   /** An error object inside an accepted stream. */
   | { readonly streamError: JsonObject }
-  | ((request: ServerRequest) => ServerStep);
+  | ((request: ServerRequest) => ServerStep | Promise<ServerStep>);
 
-type PlainServerStep = Exclude<ServerStep, string | ((request: ServerRequest) => ServerStep)>;
+type PlainServerStep = Exclude<ServerStep, string | ((request: ServerRequest) => ServerStep | Promise<ServerStep>)>;
 
-function resolveServerStep(step: ServerStep, request: ServerRequest): PlainServerStep {
+async function resolveServerStep(step: ServerStep, request: ServerRequest): Promise<PlainServerStep> {
   if (typeof step === 'string') return { reply: step };
-  return typeof step === 'function' ? resolveServerStep(step(request), request) : step;
+  return typeof step === 'function' ? resolveServerStep(await step(request), request) : step;
 }
 
 function isAnswer(step: PlainServerStep): step is ServerAnswer {
@@ -323,7 +323,7 @@ export async function startScriptedServer(
     const step = listing ? (options.modelsStep ?? modelsStep(options)) : queue.shift();
     if (step === undefined) unexpected.push(`${request.method} ${request.path}`);
     const played = step ?? { status: 500, body: { error: { message: 'the script did not expect this call' } } };
-    playServerStep(resolveServerStep(played, request), { request, response, nextId });
+    playServerStep(await resolveServerStep(played, request), { request, response, nextId });
   };
   const server = createServer((message, response) => {
     answer(message, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));

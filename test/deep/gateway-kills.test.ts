@@ -1,4 +1,11 @@
-import { assertKept, killGateway } from '../surfaces/gateway/gateway-kills.ts';
+import assert from 'node:assert/strict';
+import {
+  assertKept,
+  assertSeldomTwice,
+  figuresOf,
+  killAmongMany,
+  killGateway,
+} from '../surfaces/gateway/gateway-kills.ts';
 import { verifies } from '../verifies.ts';
 
 /** Two homes at once, for two cores. */
@@ -8,10 +15,23 @@ verifies(
   {
     options: { timeout: 900_000 },
     run: async (t) => {
-      for (const kills of await Promise.all([4711, 4712].map((seed) => killGateway(t, 250, seed)))) {
-        t.diagnostic(JSON.stringify({ ...kills, lines: kills.lines.length }));
+      const all = await Promise.all([4711, 4712].map((seed) => killGateway(t, 250, seed)));
+      for (const kills of all) t.diagnostic(figuresOf(kills));
+      for (const kills of all) {
         assertKept(kills);
+        assert.equal(kills.lines.length, kills.wanted);
       }
+      assertSeldomTwice(all);
     },
   },
 );
+
+verifies(['R5.102', 'R5.104', 'R5.121'], '50 chats × 20 messages, and processes that die at random', {
+  options: { timeout: 600_000 },
+  run: async (t) => {
+    const kills = await killAmongMany(t, 50, 20, 30);
+    t.diagnostic(figuresOf(kills));
+    assertKept(kills);
+    assertSeldomTwice([kills]);
+  },
+});

@@ -43,12 +43,15 @@ export const gatewayPart: ServePart = { open: (app, ground) => openGateway(app, 
 interface Box {
   readonly mailbox: Mailbox;
   readonly people: People;
+  /** What became of a damaged file. */
+  readonly notices: readonly string[];
   readonly close: () => void;
 }
 
 function openBox({ places, clock }: Pick<Ground, 'places' | 'clock'>): Box {
-  const { database } = openDatabase(join(places.home, FILE), { rooms: [mailboxSchema], clock });
-  return { mailbox: new Mailbox(database, clock), people: new People(database, clock), close: () => database.close() };
+  const { database, notices } = openDatabase(join(places.home, FILE), { rooms: [mailboxSchema], clock });
+  const rows = { mailbox: new Mailbox(database, clock), people: new People(database, clock) };
+  return { ...rows, notices: notices.map(({ message }) => message), close: () => database.close() };
 }
 
 async function openGateway(app: App, ground: Ground): Promise<OpenPart | undefined> {
@@ -74,7 +77,7 @@ async function openGateway(app: App, ground: Ground): Promise<OpenPart | undefin
     throw new TalariaError(held.detail, { code: held.reason, fix: 'Stop it first, or use it.' });
   }
   return {
-    shown: channels.map(({ channel }) => channel.name).join(', '),
+    shown: [channels.map(({ channel }) => channel.name).join(', '), ...box.notices].join('; '),
     paths: ['hooks'],
     fetch: async (request) => {
       const name = decodeURIComponent(new URL(request.url).pathname.split('/')[2] ?? '');
@@ -176,6 +179,7 @@ async function* withBox(
     return yield refused('no-gateway', 'No gateway ever ran in this home.', SETUP);
   const box = openBox(ground);
   try {
+    for (const notice of box.notices) yield line(notice);
     yield* work(box);
   } finally {
     box.close();

@@ -104,7 +104,7 @@ export class Gateway {
       try {
         return await work();
       } catch (error) {
-        if (signal.aborted || !/^(?:database|disk)-/.test(errorCode(error) ?? '')) throw error;
+        if (signal.aborted || !isOfDisk(error)) throw error;
         app.background('gateway', Promise.reject(error));
         await app.clock.sleep(AGAIN_MS, signal);
       }
@@ -113,6 +113,9 @@ export class Gateway {
 
   async #receive(seat: ChannelSeat, signal: AbortSignal): Promise<void> {
     const { mailbox } = this.#means;
+    // Also what was kept when its way could not be written.
+    for (const row of mailbox.received("channel = ? AND state = 'received'", seat.channel.name))
+      await this.#route(seat, row);
     for await (const batch of seat.channel.receive(signal)) {
       await mailbox.faulted(seat.channel.name, seat.channel.fault);
       const rows = await mailbox.keep(
@@ -158,8 +161,14 @@ export class Gateway {
     running.talk?.steer(row.said.text);
   }
 
-  /** Never rejects: what fails is said. */
+  /** Never rejects: what fails is said, or waits for the next start. */
   async #work(seat: ChannelSeat, key: number): Promise<void> {
+    const { app } = this.#means;
+    const work = this.#again(() => this.#workOnce(seat, key), this.#ends.signal);
+    await work.catch((error: unknown) => app.background('gateway', Promise.reject(error)));
+  }
+
+  async #workOnce(seat: ChannelSeat, key: number): Promise<void> {
     const { mailbox, people, app } = this.#means;
     const [row] = mailbox.received("key = ? AND state IN ('received', 'running')", key);
     if (!row || this.#ends.signal.aborted) return;
@@ -171,6 +180,7 @@ export class Gateway {
       else await this.#turn(seat, row, who);
     } catch (error) {
       if (this.#ends.signal.aborted) return;
+      if (isOfDisk(error)) throw error;
       app.background('gateway', Promise.reject(error));
       await this.#say(seat, row, [`It failed: ${app.redact(errorText(error))}`], 'failed');
     }
@@ -324,11 +334,12 @@ export class Gateway {
     while (!signal.aborted) {
       for (const piece of mailbox.due(channel.name)) {
         if (sending.has(piece.chat)) continue;
-        const sent = this.#sendPiece(channel, piece).finally(() => {
+        const sent = this.#sendPiece(channel, piece, signal).finally(() => {
           sending.delete(piece.chat);
           this.#wake();
         });
         sending.set(piece.chat, sent);
+        app.background('gateway', sent);
       }
       const wait = Math.max(10, (mailbox.nextAt(channel.name) ?? Number.POSITIVE_INFINITY) - app.clock.now());
       const waking = new AbortController();
@@ -337,13 +348,15 @@ export class Gateway {
       waking.abort();
       this.#nudge = Promise.withResolvers();
     }
-    await Promise.all(sending.values());
+    await Promise.allSettled(sending.values());
   }
 
-  async #sendPiece(channel: Channel, piece: Piece): Promise<void> {
+  /** What was sent is not sent again because its row cannot be written: that is waited for. */
+  async #sendPiece(channel: Channel, piece: Piece, signal: AbortSignal): Promise<void> {
     const { mailbox } = this.#means;
-    await mailbox.sending(piece);
-    await mailbox.sent(piece, await channel.send(piece, this.#ends.signal));
+    await this.#again(() => mailbox.sending(piece), signal);
+    const sent = await channel.send(piece, this.#ends.signal);
+    await this.#again(() => mailbox.sent(piece, sent), signal);
   }
 
   /** What the last start left. */
@@ -351,7 +364,7 @@ export class Gateway {
     const { mailbox, app } = this.#means;
     const { name } = seat.channel;
     await mailbox.recover(name);
-    for (const row of mailbox.received("channel = ? AND state IN ('received', 'running', 'steering')", name)) {
+    for (const row of mailbox.received("channel = ? AND state IN ('running', 'steering')", name)) {
       if (row.state !== 'steering') {
         await this.#route(seat, row);
         continue;
@@ -407,6 +420,10 @@ export class Gateway {
 const SECRET = 'That looks like a secret key: it was neither kept nor read. Keys belong in .env of the home.';
 const CUT_TWICE = 'I was cut off twice while I worked on this. Shall I go on?';
 const ELSEWHERE = 'This session is open at a terminal just now; I answer when it is closed there.';
+
+function isOfDisk(error: unknown): boolean {
+  return /^(?:database|disk)-/.test(errorCode(error) ?? '');
+}
 
 /** A key that was typed is on no disk. */
 function withoutSecrets(said: Incoming): Incoming {

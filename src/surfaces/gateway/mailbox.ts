@@ -145,12 +145,10 @@ export class Mailbox {
   async moved(channel: string, from: string, to: string, key: number): Promise<void> {
     await this.#db.transaction(() => {
       this.#db.run('UPDATE outbox SET chat = ? WHERE channel = ? AND chat = ?', to, channel, from);
-      this.#db.run(
-        'UPDATE lanes SET chat = ?, lane = ? WHERE lane = ?',
-        to,
-        `${channel}:group:${to}`,
-        `${channel}:group:${from}`,
-      );
+      for (const end of ['', ':guests']) {
+        const [old, now] = [from, to].map((chat) => `${channel}:group:${chat}${end}`);
+        this.#db.run('UPDATE OR REPLACE lanes SET chat = ?, lane = ? WHERE lane = ?', to, now ?? '', old ?? '');
+      }
       this.#db.run("UPDATE inbox SET state = 'done' WHERE key = ?", key);
     });
   }

@@ -42,8 +42,11 @@ export class WebhookChannel implements Channel {
   readonly #clock: Clock;
   readonly #blobs: Blobs;
   readonly #queue: Waiting[] = [];
-  /** Requests that wait for their answer, by the id of what they said. */
-  readonly #requests = new Map<string, (text: string) => void>();
+  /** Who waits for an answer, by the id of what was said; nobody: it was answered, or left. */
+  readonly #requests = new Map<
+    string,
+    { readonly at: number; readonly waiting: Set<(text?: string) => void>; isOver: boolean }
+  >();
   #wake = Promise.withResolvers<void>();
 
   constructor(
@@ -71,20 +74,26 @@ export class WebhookChannel implements Channel {
   }
 
   async #taken(id: string, { user, chat = user, text, images }: z.infer<typeof bodySchema>, left: AbortSignal) {
+    const now = this.#clock.now();
+    for (const [old, one] of this.#requests)
+      if (one.waiting.size === 0 && one.at < now - 2 * WINDOW_MS) this.#requests.delete(old);
+    const request = this.#requests.get(id) ?? { at: now, waiting: new Set(), isOver: false };
+    if (request.isOver) return said(409, 'this id came before');
     const files = images.map(
       (url): IncomingFile => ({ ref: this.#blobs.keep(Buffer.from(url.replace(/^data:[^,]*,/, ''), 'base64')) }),
     );
-    const answered = Promise.withResolvers<string | undefined>();
+    const { promise: answered, resolve: answer } = Promise.withResolvers<string | undefined>();
     const kept = Promise.withResolvers<void>();
-    if (!this.#settings.callback) this.#requests.set(id, answered.resolve);
+    if (!this.#settings.callback) this.#requests.set(id, request);
+    request.waiting.add(answer);
     const who = { chat, person: user, name: user, isGroup: false, isMeant: true };
-    this.#queue.push({ said: { ...who, id, kind: 'message', at: this.#clock.now(), text, files }, kept: kept.resolve });
+    this.#queue.push({ said: { ...who, id, kind: 'message', at: now, text, files }, kept: kept.resolve });
     this.#wake.resolve();
     await kept.promise;
     if (this.#settings.callback) return Response.json({ id }, { status: 202 });
-    left.addEventListener('abort', () => answered.resolve(undefined), { once: true });
-    const answer = await answered.promise.finally(() => this.#requests.delete(id));
-    return answer === undefined ? said(499, 'nobody waits') : Response.json({ id, chat, text: answer });
+    left.addEventListener('abort', () => answer(undefined), { once: true });
+    const words = await answered.finally(() => request.waiting.delete(answer));
+    return words === undefined ? said(499, 'nobody waits') : Response.json({ id, chat, text: words });
   }
 
   #signatureFault(headers: Headers, id: string, body: string): string | undefined {
@@ -127,10 +136,10 @@ export class WebhookChannel implements Channel {
     const { callback } = this.#settings;
     if (callback) return this.#post(callback, JSON.stringify({ answers, chat, text: piece }), signal);
     const request = this.#requests.get(answers);
-    request?.(piece);
-    return request
-      ? { state: 'sent', id: answers }
-      : { state: 'refused', reason: 'nobody waits for it, and there is no callback' };
+    if (!request?.waiting.size) return { state: 'refused', reason: 'nobody waits for it, and there is no callback' };
+    request.isOver = true;
+    for (const answer of request.waiting) answer(piece);
+    return { state: 'sent', id: answers };
   }
 
   async #post(url: string, body: string, ends: AbortSignal): Promise<Sent> {

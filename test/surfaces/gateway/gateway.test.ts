@@ -1,5 +1,7 @@
 /** What reached us is answered, once, in order. */
 import assert from 'node:assert/strict';
+import { TalariaError } from '#base/errors.ts';
+import { createManualClock } from '#testing/manual-clock.ts';
 import { verifies } from '../../verifies.ts';
 import { startGateway } from './gateway-stage.ts';
 
@@ -66,3 +68,94 @@ verifies(['R5.104'], 'what waited while it was down is answered after the start'
   await gate.until(() => gate.channel.shown.length === 1);
   assert.deepEqual(gate.texts(), ['here']);
 });
+
+verifies(['R5.111'], 'a button of before a restart is over; what it asked for is asked again', async (t) => {
+  const calls = [{ name: 'terminal', arguments: { command: 'rm -rf build' } }];
+  const clock = createManualClock();
+  const first = await startGateway(t, [{ calls }], { app: { clock } });
+  first.channel.say({ text: 'clean up', at: clock.now() });
+  await first.until(() => first.channel.shown.length === 1);
+  const stopped = first.stop();
+  const isStopped = stopped.then(() => true);
+  while (!(await Promise.race([isStopped, clock.advance(6_000)])));
+  const { stage, channel } = first;
+  channel.press('Once');
+  const gate = await startGateway(t, [{ calls }, 'gone'], { stage, channel });
+  await gate.until(() => channel.shown.length === 2);
+  channel.press('No');
+  await gate.until(() => channel.shown.length === 3);
+  assert.deepEqual([channel.told, gate.texts().at(-1)], [['This question is over.', 'No'], 'gone']);
+});
+
+verifies(['R5.112'], 'ten who ask within a second open three codes; whatever their names hold', async (t) => {
+  const gate = await startGateway(t, []);
+  for (let person = 10; person < 20; person += 1)
+    for (const text of ['hi', 'hi?']) {
+      const by = { person: String(person), chat: String(person), name: '<b>\u202E*Eve*</b>'.padEnd(person * 100, 'e') };
+      gate.channel.say({ ...by, text });
+    }
+  await gate.until(() => gate.mailbox.received("state = 'done'").length === 20);
+  assert.equal(gate.channel.shown.length, 3);
+  assert.ok(gate.channel.shown.every(({ text }) => !text.includes('Eve')));
+});
+
+for (const code of ['disk-full', 'database-locked'])
+  verifies(
+    ['R5.102', 'R5.104'],
+    `${code} between a message and its answer is waited for, and it is answered`,
+    async (t) => {
+      const clock = createManualClock();
+      const gate = await startGateway(t, ['one', 'two'], { app: { clock } });
+      const fails = (times: number) => async () => {
+        if (times > 0) {
+          times -= 1;
+          throw new TalariaError('it cannot be written', { code });
+        }
+      };
+      for (const name of ['answer', 'begin', 'become', 'sending', 'sent'] as const) {
+        const [own, fail] = [gate.mailbox[name].bind(gate.mailbox) as (...all: unknown[]) => Promise<void>, fails(2)];
+        Object.assign(gate.mailbox, { [name]: (...all: unknown[]) => fail().then(() => own(...all)) });
+      }
+      gate.channel.say({ text: 'first' });
+      gate.channel.say({ text: 'among themselves', chat: '-5', isGroup: true, isMeant: false });
+      gate.channel.say({ text: 'second' });
+      await gate.until(async () => {
+        await clock.advance(1_000);
+        return gate.texts().length === 2;
+      });
+      assert.deepEqual(gate.texts(), ['one', 'two']);
+      await gate.until(async () => {
+        await clock.advance(1_000);
+        return gate.mailbox.received("state = 'done'").length === 3;
+      });
+    },
+  );
+
+verifies(
+  ['R5.101', 'R5.114'],
+  'a group that became a supergroup goes on in its session, whoever spoke in it',
+  async (t) => {
+    const gate = await startGateway(t, ['one', 'two', 'three', 'four']);
+    await gate.people.allow('memory', '1');
+    const sessions = () =>
+      ['-5', '-50'].flatMap((chat) =>
+        ['', ':guests'].map((end) => gate.mailbox.sessionOf(`memory:group:${chat}${end}`)),
+      );
+    await gate.people.pair(
+      (await gate.people.begin({ channel: 'memory', person: '9', name: 'Eve', chat: '9' })) ?? '',
+      'guest',
+    );
+    const group = { chat: '-5', isGroup: true };
+    gate.channel.say({ ...group, text: 'of the owner' });
+    await gate.until(() => gate.texts('-5').length === 1);
+    gate.channel.say({ ...group, person: '9', text: 'of a guest' });
+    await gate.until(() => gate.texts('-5').length === 2);
+    const before = sessions();
+    // Somebody was quicker in the new one.
+    gate.channel.say({ ...group, chat: '-50', text: 'already here' });
+    await gate.until(() => gate.texts('-50').length === 1);
+    gate.channel.say({ ...group, movedTo: '-50' });
+    await gate.until(() => sessions()[0] === undefined);
+    assert.deepEqual(sessions(), [undefined, undefined, ...before.slice(0, 2)]);
+  },
+);

@@ -1,12 +1,15 @@
+import assert from 'node:assert/strict';
 import { verifies } from '../../verifies.ts';
-import { assertKept, killGateway } from './gateway-kills.ts';
+import { assertKept, assertSeldomTwice, figuresOf, killGateway } from './gateway-kills.ts';
 
 verifies(
   ['R5.104', 'R5.106', 'R5.121'],
   'killed at any moment, every message is answered, in order, and no command runs twice',
   async (t) => {
     const kills = await killGateway(t, 4, 4711);
-    t.diagnostic(JSON.stringify({ ...kills, lines: kills.lines.length }));
+    t.diagnostic(figuresOf(kills));
     assertKept(kills);
+    assertSeldomTwice([kills]);
+    assert.equal(kills.lines.length, kills.wanted);
   },
 );

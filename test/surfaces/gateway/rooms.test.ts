@@ -145,6 +145,20 @@ verifies(
   },
 );
 
+verifies('R5.118', 'a message of a program that comes again is answered once, whoever waits for it', async (t) => {
+  const { channel, gate } = await webhookGateway(t, ['green']);
+  const send = () => channel.fetch(signed({ user: 'ci', text: 'how is it?' }));
+  const answers = await Promise.all([send(), send()]);
+  const texts = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { text: string }).text));
+  assert.deepEqual(texts, ['green', 'green']);
+  assert.equal((await send()).status, 409, 'it was answered');
+  const unsigned = signed({ user: 'ci', text: 'x' }, { id: 'm2' });
+  unsigned.headers.delete('webhook-signature');
+  const odd = [unsigned, signed({ user: 'ci', text: 'x' }, { id: 'm3', at: new Date(systemClock.now() - 3_600_000) })];
+  for (const one of odd) assert.equal((await channel.fetch(one)).status, 401);
+  assert.equal(gate.mailbox.received('1 = 1').length, 1);
+});
+
 verifies('R5.118', 'with a callback the answer is posted there, signed likewise', async (t) => {
   const { createServer } = await import('node:http');
   const got: Promise<unknown>[] = [];
@@ -189,6 +203,9 @@ verifies('R5.117', 'it says where it answers; its state and its people are told 
     }
     return outputs;
   };
+  writeFileSync(join(stage.root, 'gateway.sqlite'), 'this is no database'.repeat(1_000));
+  assert.match(JSON.stringify(await run('gateway status')), /gateway\.sqlite.*damaged/);
+  writeFileSync(join(stage.root, 'gateway.sqlite'), 'neither is this'.repeat(1_000));
   const begun = Promise.withResolvers<void>();
   const first = run('gateway', {}, () => begun.resolve());
   await begun.promise;
@@ -200,5 +217,5 @@ verifies('R5.117', 'it says where it answers; its state and its people are told 
   assert.deepEqual([wrong?.exitCode, wrong?.code], [3, 'wrong-code']);
   assert.match(JSON.stringify(await run('gateway forget', { person: '1' })), /stranger again/);
   ends.abort();
-  await first;
+  assert.match(JSON.stringify(await first), /gateway\.sqlite.*damaged/);
 });
