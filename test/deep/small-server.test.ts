@@ -70,6 +70,13 @@ test('every line of the page works, in order; the bot answers, and brings what w
     .replace(/^git clone .*\n/, '')
     .replace(/setup .*/, `setup --base-url ${model.baseUrl} --model scripted-model`)
     .replace('TOKEN=…', `TOKEN=${telegram.token}`);
+  const lost = await typed('bin/talaria sessions export --all --format openai x.jsonl');
+  assert.match(`${lost.code} ${lost.said}`, /^3 No session fits that/);
+  const early = await typed('bin/talaria gateway');
+  assert.match(
+    `${early.code} ${early.said}`,
+    /^3 There is neither a bot with its token nor a webhook\.\nPut TELEGRAM_BOT_TOKEN into \.env/,
+  );
   const ready = await typed(first + own);
   assert.equal(ready.code, 0, ready.said);
 
