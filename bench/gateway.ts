@@ -15,7 +15,7 @@ import { type FakeTelegram, startFakeTelegram } from '#testing/fake-telegram.ts'
 import { type ServerRequest, startScriptedServer } from '#testing/scripted-server.ts';
 import { atMost, type BenchRow, median, quantile } from './bench-row.ts';
 import { prefixReuse, serialise } from './prefix.ts';
-import { serving, settled } from './reach-serve.ts';
+import { answer, serving, settled } from './reach-serve.ts';
 import { type BenchHome, benchHome, buildStale, root, run, type Stub, startStub, talaria } from './stub.ts';
 
 export async function benchGateway(): Promise<readonly BenchRow[]> {
@@ -40,17 +40,15 @@ export async function benchGateway(): Promise<readonly BenchRow[]> {
   return rows;
 }
 
-interface Place {
-  readonly telegram: FakeTelegram;
-  readonly stub: Stub;
-  readonly home: BenchHome;
-}
+type Place = { readonly telegram: FakeTelegram; readonly stub: Stub; readonly home: BenchHome };
 
 /** `talaria gateway`, once it says that it answers. */
 async function started({ folder, env }: BenchHome, more: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
   const options = { env: { PATH: process.env.PATH, HOME: folder, ...env, ...more }, cwd: folder };
-  const main = join(root, 'dist/main.js');
-  const child = spawn(process.execPath, [main, 'gateway'], { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [join(root, 'dist/main.js'), 'gateway'], {
+    ...options,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), 'line');
   return child;
 }
@@ -84,12 +82,7 @@ async function talk({ telegram }: Place, text: string, chat = 1): Promise<number
 /** ms that the model server takes for an answer. */
 async function ofModel({ stub }: Place): Promise<number> {
   const times: number[] = [];
-  for (let at = 0; at < 50; at += 1) {
-    const from = performance.now();
-    const body = JSON.stringify({ messages: [{ role: 'user', content: 'hello' }] });
-    await (await fetch(`${stub.baseUrl}/chat/completions`, { method: 'POST', body })).text();
-    times.push(performance.now() - from);
-  }
+  for (let at = 0; at < 50; at += 1) times.push((await answer(stub.baseUrl, [{ role: 'user', content: 'hi' }])).ms);
   return median(times);
 }
 
@@ -220,8 +213,7 @@ async function kills({ telegram, home }: Place): Promise<readonly BenchRow[]> {
   const late = firsts.map((one) => one.filter((number, at) => at > 0 && number < (one[at - 1] ?? 0)).length);
   const sum = (values: readonly number[]) => values.reduce((one, other) => one + other, 0);
   const twice = sum(all.map((one) => one.length)) - known();
-  const about = `${CHATS} groups × ${EACH} messages, a kill behind every ten, about two seconds after a start`;
-  const note = `${about}; ${asked} were cut off twice and told to go on; ${((performance.now() - began) / 1_000).toFixed(0)} s`;
+  const note = `${CHATS} groups × ${EACH} messages, a kill behind every ten, about two seconds after a start; ${asked} were cut off twice and told to go on; ${((performance.now() - began) / 1_000).toFixed(0)} s`;
   return [
     atMost(0, { metric: 'gateway: under kills, unanswered', value: CHATS * EACH - known(), unit: 'messages', note }),
     atMost(1, {

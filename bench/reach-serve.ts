@@ -66,7 +66,7 @@ export async function serving<T>(
 type Said = { readonly role: string; readonly content: string };
 
 /** ms until the whole answer is there, and its text. */
-async function answer(address: string, messages: readonly Said[]) {
+export async function answer(address: string, messages: readonly Said[]) {
   const from = performance.now();
   const body = JSON.stringify({ model: 'talaria', messages, stream: true });
   const response = await fetch(`${address}/chat/completions`, { method: 'POST', headers: HEADERS, body });
