@@ -16,7 +16,7 @@ import { type BenchHome, benchHome, buildStale, run, startStub, talaria } from '
 const KEY = 'tal-bench';
 const HEADERS = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
 
-interface Served {
+export interface Served {
   readonly url: string;
   /** Of the model server alone. */
   readonly model: string;
@@ -40,7 +40,11 @@ export async function benchServe(): Promise<readonly BenchRow[]> {
   return rows;
 }
 
-async function serving<T>({ folder, env }: BenchHome, model: string, work: (served: Served) => Promise<T>): Promise<T> {
+export async function serving<T>(
+  { folder, env }: BenchHome,
+  model: string,
+  work: (served: Served) => Promise<T>,
+): Promise<T> {
   const node = join(folder, 'node');
   if (!existsSync(node)) copyFileSync(process.execPath, node);
   const own = { HOME: folder, TALARIA_NODE: node, TALARIA_API_KEY: KEY, XDG_CACHE_HOME: join(folder, 'cache-of-node') };
@@ -62,7 +66,7 @@ async function serving<T>({ folder, env }: BenchHome, model: string, work: (serv
 type Said = { readonly role: string; readonly content: string };
 
 /** ms until the whole answer is there, and its text. */
-async function answer(address: string, messages: readonly Said[]) {
+export async function answer(address: string, messages: readonly Said[]) {
   const from = performance.now();
   const body = JSON.stringify({ model: 'talaria', messages, stream: true });
   const response = await fetch(`${address}/chat/completions`, { method: 'POST', headers: HEADERS, body });
@@ -141,7 +145,7 @@ async function talk({ url }: Served, turns: number): Promise<void> {
 }
 
 /** MB, once they have stayed the same for twenty seconds: the schedule has ticked, and V8 has given back what it does not need. */
-async function settled(pid: number) {
+export async function settled(pid: number) {
   let [last, quiet] = [Number.NaN, 0];
   for (const end = performance.now() + 180_000; quiet < 40; await sleep(500)) {
     const { pss } = memory(pid);

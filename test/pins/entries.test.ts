@@ -34,6 +34,7 @@ const ENTRIES = {
   ],
   './peers': ['PeerError', 'createHivemindProvider', 'createPeerHub', 'createSparkEngine'],
   './testing': [
+    'MemoryChannel',
     'createFaults',
     'createManualClock',
     'createScriptedJudge',
@@ -41,6 +42,7 @@ const ENTRIES = {
     'createTempHome',
     'failEachOperation',
     'startFakeHomeserver',
+    'startFakeTelegram',
     'startScriptedServer',
   ],
 } as const;

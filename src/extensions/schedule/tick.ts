@@ -138,7 +138,8 @@ const TARGETS = 'local, telegram:CHAT and webhook:NAME';
 /** Whether somebody is there to be met shows when it is sent. */
 async function isTarget(ground: Ground, deliver: string): Promise<boolean> {
   return (
-    deliver === 'local' || (/^(?:telegram|webhook):\S+$/.test(deliver) && (await ground.settings()).has('gateway'))
+    deliver === 'local' ||
+    (/^(?:telegram:(?:-?\d+|@\w+)|webhook:\S+)$/.test(deliver) && (await ground.settings()).has('gateway'))
   );
 }
 

@@ -217,6 +217,7 @@ async function* writeTrajectories(
   const lines = found
     ? [await trajectoryOf(store, found.value, format)]
     : await allTrajectories(store, { ...asked, since: from, format });
+  if (lines.length === 0) return yield refused('no-such-session', 'No session fits that.');
   // With --all there is no session to name: the first word is the file.
   const file = all && asked.session !== 'last' ? asked.session : asked.file;
   const target = resolve(cwd, file ?? '.');

@@ -24,7 +24,8 @@ export interface GatewaySeat {
 }
 
 const FILE = 'gateway.sqlite';
-const SETUP = 'Set gateway.telegram.token or gateway.webhook in config.yaml (docs/guide/gateway.md).';
+const SETUP =
+  'Put TELEGRAM_BOT_TOKEN into .env and `gateway: {telegram: {}}` into config.yaml, or set gateway.webhook (docs/guide/gateway.md).';
 
 export function gatewayCommands(seat: GatewaySeat): readonly AnyCommand[] {
   return [
@@ -156,7 +157,7 @@ function runCommand({ ground, app }: GatewaySeat): AnyCommand {
       try {
         const part = await openGateway(await app({ serves: true }), ground);
         if (part) yield line(`Talaria answers in ${part.shown}`);
-        if (!part) return yield refused('no-channel', 'There is no channel in config.yaml.', SETUP);
+        if (!part) return yield refused('no-channel', 'There is neither a bot with its token nor a webhook.', SETUP);
         await part.run(signal);
       } catch (error) {
         const { code = '', fix = '' } = error instanceof TalariaError ? error : {};
@@ -196,6 +197,7 @@ function statusCommand({ ground }: GatewaySeat): AnyCommand {
     run: () =>
       withBox(ground, async function* ({ mailbox }) {
         const holders = mailbox.holders();
+        const alive = holders.filter(({ holder }) => holderState(holder) === 'alive');
         const counts = mailbox.counts();
         const names = [...new Set([...holders, ...counts].map(({ channel }) => channel))];
         const channels = names.map((name) => {
@@ -204,18 +206,35 @@ function statusCommand({ ground }: GatewaySeat): AnyCommand {
             Object.fromEntries(
               counts.flatMap((row) => (row.box === box && row.channel === name ? [[row.state, row.count]] : [])),
             );
-          const isAlive = held !== undefined && holderState(held.holder) === 'alive';
           const last_error = held?.fault ?? mailbox.lastError(name) ?? null;
-          return { name, state: isAlive ? 'runs' : 'stopped', inbox: of('inbox'), outbox: of('outbox'), last_error };
+          return {
+            name,
+            state: alive.some(({ channel }) => channel === name) ? 'runs' : 'stopped',
+            inbox: of('inbox'),
+            outbox: of('outbox'),
+            last_error,
+          };
         });
-        for (const { name, state, inbox, outbox, last_error } of channels) {
-          yield line(`${name}: ${state} · in: ${countsText(inbox)} · out: ${countsText(outbox)}`);
-          if (last_error !== null) yield line(`  last fault: ${last_error}`);
-        }
-        const alive = holders.find(({ holder }) => holderState(holder) === 'alive');
-        yield { type: 'data', value: { process: alive ? holderWords(alive.holder) : null, channels } };
+        yield* channelLines(channels);
+        yield { type: 'data', value: { process: alive[0] ? holderWords(alive[0].holder) : null, channels } };
       }),
   });
+}
+
+interface ShownChannel {
+  readonly name: string;
+  readonly state: string;
+  readonly inbox: Readonly<Record<string, number>>;
+  readonly outbox: Readonly<Record<string, number>>;
+  readonly last_error: string | null;
+}
+
+function* channelLines(channels: readonly ShownChannel[]): Generator<CommandOutput> {
+  for (const { name, state, inbox, outbox, last_error } of channels) {
+    yield line(`${name}: ${state} · in: ${countsText(inbox)} · out: ${countsText(outbox)}`);
+    if (last_error !== null) yield line(`  last fault: ${last_error}`);
+  }
+  if (channels.length === 0) yield line('No channel ever ran in this home.');
 }
 
 function countsText(counts: Readonly<Record<string, number>>): string {

@@ -51,7 +51,11 @@ async function runIn(place: TurnPlace, talk: Conversation): Promise<Answer | und
   const { id } = talk.session;
   await mailbox.talksIn(row.lane, id, { channel: row.channel, chat: row.said.chat });
   const past = await app.doors.sessions.messages(id);
-  const since = row.state === 'running' && row.session === id ? past.filter((one) => one.id > row.mark) : [];
+  const after = row.state === 'running' && row.session === id ? past.filter((one) => one.id > row.mark) : [];
+  const next = after.findIndex((one, at) => at > 0 && beginsTurn(one));
+  // Others were said since it was cut off, so it cannot be gone on with: it has its answer, or is said anew.
+  const own = next < 0 ? after : after.slice(0, next);
+  const since = next < 0 || answerIn(own) !== undefined ? own : [];
   const last = since.at(-1);
   if (last?.message.role === 'assistant' && last.message.cut === 'aborted') {
     // What had arrived of an answer when the program ended is asked for again, whole.
@@ -85,6 +89,10 @@ async function openTalk({ app, mailbox, row, seat, guestToolsets, person }: Turn
 function answerIn(since: readonly StoredMessage[]): string | undefined {
   const last = since.at(-1)?.message;
   return last?.role === 'assistant' && !hasCalls(last) ? textOf(last) : undefined;
+}
+
+function beginsTurn({ message: { role, parts } }: StoredMessage): boolean {
+  return role === 'user' && !parts.some((part) => 'label' in part && part.label === 'steer');
 }
 
 function hasCalls({ parts }: Message): boolean {

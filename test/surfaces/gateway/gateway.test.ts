@@ -159,3 +159,19 @@ verifies(
     assert.deepEqual(sessions(), [undefined, undefined, ...before.slice(0, 2)]);
   },
 );
+
+verifies(
+  ['R5.104'],
+  'a message that was cut off twice is answered itself, also when others were said meanwhile',
+  async (t) => {
+    const gate = await startGateway(t, [{ error: new Error('gone') }, 'two', 'one']);
+    for (const text of ['first', 'second']) gate.channel.say({ text });
+    await gate.until(() => gate.channel.shown.length === 2);
+    await gate.until(() => gate.mailbox.received("state = 'done'").length === 2);
+    const [{ key = 0 } = {}] = gate.mailbox.received('1 = 1');
+    await gate.mailbox.become(key, 'asked');
+    gate.channel.press(`g:${key}:0`);
+    await gate.until(() => gate.channel.shown.length === 3);
+    assert.equal(gate.texts()[2], 'one');
+  },
+);

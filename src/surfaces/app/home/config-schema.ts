@@ -175,7 +175,7 @@ export const serveSchema = z.object({
 
 const telegram = z.object({
   token: z.string().optional().describe(`Reference to a variable, \`\${NAME}\`; default \`TELEGRAM_BOT_TOKEN\`.`),
-  api_root: z.string().min(1).default('https://api.telegram.org').describe('Address of the Bot API.'),
+  api_root: z.url().default('https://api.telegram.org').describe('Address of the Bot API.'),
   mode: z
     .enum(['polling', 'webhook'])
     .default('polling')
