@@ -13,10 +13,10 @@ import { atMost, type BenchRow, median, quantile } from './bench-row.ts';
 import { compare } from './reach.ts';
 import { type BenchHome, benchHome, buildStale, run, startStub, talaria } from './stub.ts';
 
-const KEY = 'tal-bench';
+export const KEY = 'tal-bench';
 const HEADERS = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
 
-interface Served {
+export interface Served {
   readonly url: string;
   /** Of the model server alone. */
   readonly model: string;
@@ -40,7 +40,11 @@ export async function benchServe(): Promise<readonly BenchRow[]> {
   return rows;
 }
 
-async function serving<T>({ folder, env }: BenchHome, model: string, work: (served: Served) => Promise<T>): Promise<T> {
+export async function serving<T>(
+  { folder, env }: BenchHome,
+  model: string,
+  work: (served: Served) => Promise<T>,
+): Promise<T> {
   const node = join(folder, 'node');
   if (!existsSync(node)) copyFileSync(process.execPath, node);
   const own = { HOME: folder, TALARIA_NODE: node, TALARIA_API_KEY: KEY, XDG_CACHE_HOME: join(folder, 'cache-of-node') };
