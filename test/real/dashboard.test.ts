@@ -11,6 +11,7 @@ import type { TestContext } from 'node:test';
 import type { Result } from 'axe-core';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { JsonObject } from '#base/json.ts';
+import { holderName } from '#base/process/holder.ts';
 import type { Message } from '#core/model/message.ts';
 import type { App } from '#surfaces/app/app.ts';
 import type { ServerStep } from '#testing/scripted-server.ts';
@@ -80,17 +81,23 @@ async function furnished(t: TestContext, ...more: readonly ServerStep[]) {
   const { signal } = new AbortController();
   const head = '---\nname: release-notes\ndescription: Write release notes from the log\n---\n\n# Release notes\n\n';
   stage.temp.write('home/skills/work/release-notes/SKILL.md', `${head}1. Read the log.\n2. Write.\n3. Show them.\n`);
-  const entries = [`The staging server is called bree${ODD}`, 'Notes have three lines at most', 'Releases are on Thursday'];
+  const entries = [
+    `The staging server is called bree${ODD}`,
+    'Notes have three lines at most',
+    'Releases are on Thursday',
+  ];
   const changes = entries.map((content) => ({ action: 'add', content }) as const);
   await memory.apply('memory', changes, { actor: 'owner', signal });
   await ran(app, 'cron create', { schedule: 'every day at 09:30', prompt: `Say what is urgent${ODD}`, name: 'mail' });
   await ran(app, 'cron create', { schedule: 'every 2h', prompt: 'Look whether the site answers', name: 'site' });
-  await ran(app, 'pending accept', { id: await drafted(app, '1. Read the log.', '1. Read the log since the last tag.') });
+  await ran(app, 'pending accept', {
+    id: await drafted(app, '1. Read the log.', '1. Read the log since the last tag.'),
+  });
   await drafted(app, '3. Show them.', `3. Show them, three lines at most.${ODD}`);
   let last = '';
   for (const [at, title] of TITLES.toReversed().entries()) {
     const source = ['telegram', 'cli', 'cron'][at % 3] ?? '';
-    const { id } = await sessions.create({ source, cwd: '/srv/notes', title: title + ODD, model: 'openai/gpt-5' });
+    const { id } = await sessions.create({ source, cwd: '/srv/notes', title: title + ODD });
     for (const message of at === TITLES.length - 1 ? TALK : TALK.slice(0, 1)) await sessions.append(id, message);
     last = id;
   }
@@ -101,14 +108,25 @@ async function furnished(t: TestContext, ...more: readonly ServerStep[]) {
     CASE WHEN i % 3 = 0 THEN 'openai/gpt-5-mini' ELSE 'openai/gpt-5' END, 9000 + i * 700, 400 + i * 9, 7000, 0, 0, 0.01 + (i * 7 % 11) * 0.004 FROM n`);
   state.run(`INSERT INTO spans(id, session, turn, kind, name, started_at, ms, status, detail)
     VALUES('f1', (SELECT max(key) FROM sessions), 1, 'tool', 'web_extract', ${now - 900_000}, 3100, 'error', 'example.com did not answer in 3 s')`);
-  await site.get('/people');
-  const box = new DatabaseSync(join(stage.root, 'gateway.sqlite'));
+  await inhabited(site, now);
+  return { ...site, session: `/sessions/${last}` };
+}
+
+/** People, and what went in and out, as the gateway keeps them. */
+async function inhabited({ stage, get }: Site, now: number): Promise<void> {
+  const file = join(stage.root, 'gateway.sqlite');
+  writeFileSync(file, '', { mode: 0o600 });
+  await get('/people');
+  const box = new DatabaseSync(file);
   const person = box.prepare('INSERT INTO people VALUES(?, ?, ?, ?, ?)');
   person.run('telegram', '8812001', `Ada${ODD}`, 'owner', now - 86_400_000 * 30);
   person.run('telegram', '8812944', 'Grace', 'guest', now - 86_400_000 * 3);
-  box.prepare('INSERT INTO holders VALUES(?, ?, ?)').run('telegram', '{}', null);
+  box.prepare('INSERT INTO holders VALUES(?, ?, ?)').run('telegram', holderName(), null);
+  const came = box.prepare(
+    "INSERT INTO inbox(channel, id, lane, state, at, body) VALUES('telegram', ?, 'owner', ?, ?, '{}')",
+  );
+  for (let at = 0; at < 12; at += 1) came.run(String(at), 'done', now);
   box.close();
-  return { ...site, session: `/sessions/${last}` };
 }
 
 async function opened(t: TestContext, site: Site, options: BrowserContextOptions) {
@@ -165,6 +183,7 @@ verifies(
     const begun = await site.post('/', { act: 'send', session: '', text: `Make room for the next release${ODD}` });
     const asked = (begun.headers.get('location') ?? '').replace('#end', '');
     await until(async () => (await site.text(asked)).includes('Allow once'));
+    await site.app.doors.sessions.setTitle(asked.slice(10), `Make room${ODD}`);
     const pages = {
       ...{ today: '/', sessions: '/sessions', search: '/sessions?q=release', session: site.session, question: asked },
       ...{ skills: '/skills', skill: '/skills/release-notes', memory: '/memory', pending: '/pending' },
@@ -189,7 +208,8 @@ async function photograph(page: Page, name: string): Promise<void> {
   const browser = await page.context().newCDPSession(page);
   const { data } = await browser.send('Page.captureScreenshot', { format: 'webp', quality: 80 });
   writeFileSync(join(import.meta.dirname, '../../docs/images', `dashboard-${name}.webp`), data, 'base64');
-  if (process.env.TALARIA_PICTURES !== '1') await page.screenshot({ path: join(process.env.TALARIA_PICTURES ?? '', `${name}.png`) });
+  if (process.env.TALARIA_PICTURES !== '1')
+    await page.screenshot({ path: join(process.env.TALARIA_PICTURES ?? '', `${name}.png`) });
 }
 
 verifies(
@@ -235,9 +255,11 @@ verifies(
     const { page, complaints } = await opened(t, site, { viewport: WIDE });
     await page.goto(`${site.url}/`);
     let began = 0;
-    t.after(site.app.events.subscribe(({ event }) => {
-      if (event.type === 'turn-start') began = performance.now();
-    }));
+    t.after(
+      site.app.events.subscribe(({ event }) => {
+        if (event.type === 'turn-start') began = performance.now();
+      }),
+    );
     const times: number[] = [];
     for (let at = 0; at < TRIES; at += 1) {
       await page.waitForSelector('text=No turn runs.');
@@ -267,6 +289,10 @@ verifies(
       await row.getByText('paused').waitFor();
       await row.getByRole('button', { name: 'Resume' }).click();
       await row.getByText('active').waitFor();
+      await row.getByRole('button', { name: 'Run now' }).click();
+      await until(
+        async () => (await site.text('/schedule')).split('Nothing is urgent.').length > (javaScriptEnabled ? 1 : 2),
+      );
 
       const fresh = `3. Show them ${javaScriptEnabled ? 'first' : 'at last'}.`;
       const old = /^3\. .*$/m.exec(readFileSync(skill, 'utf8'))?.[0] ?? '';

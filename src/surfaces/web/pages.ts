@@ -11,7 +11,19 @@ import { isHeld } from '#mind/sessions/session-lease.ts';
 import { needSession, selectSessions } from '#mind/sessions/session-rows.ts';
 import type { SkillVersion } from '#mind/skills/skill.ts';
 import type { PageDesk, Shown } from './desk.ts';
-import { chart, form, grid, linkTo, type Page, questions, section, shownOutput, type Visit, when } from './frame.ts';
+import {
+  chart,
+  diff,
+  form,
+  grid,
+  linkTo,
+  type Page,
+  questions,
+  section,
+  shownOutput,
+  type Visit,
+  when,
+} from './frame.ts';
 
 type Draw = (visit: Visit, name: string) => Page | undefined | Promise<Page | undefined>;
 
@@ -43,7 +55,7 @@ function rowsOf<T>({ value }: Shown): readonly T[] {
 
 const DAY_MS = 86_400_000;
 /** Of the latest spans. */
-const FAILED = `SELECT s.id, l.name, l.detail, l.started_at AS at FROM (SELECT * FROM spans ORDER BY rowid DESC LIMIT 2000) AS l
+const FAILED = `SELECT s.id, s.title, l.name, l.detail, l.started_at AS at FROM (SELECT * FROM spans ORDER BY rowid DESC LIMIT 2000) AS l
 JOIN sessions s ON s.key = l.session WHERE l.status = 'error' AND l.started_at > ? ORDER BY at DESC LIMIT 15`;
 
 async function today(visit: Visit): Promise<Page> {
@@ -54,8 +66,8 @@ async function today(visit: Visit): Promise<Page> {
   const since = async (time: number) => totalOf(await store.costs({ since: time }));
   const [cron, drafts] = [await desk.command('cron status'), await desk.command('pending list')];
   const failed = state
-    .all<{ id: string; name: string; detail: string | null; at: number }>(FAILED, now - DAY_MS)
-    .map(({ id, name, detail, at }) => [when(at), name, linkTo('sessions', id), detail ?? '']);
+    .all<{ id: string; title: string | null; name: string; detail: string | null; at: number }>(FAILED, now - DAY_MS)
+    .map(({ id, title, name, detail, at }) => [when(at), name, linkTo('sessions', id, title), detail ?? '']);
   const waits = html`<a href="/pending">${plural(rowsOf(drafts).length, 'draft')}</a> of skills and memories.`;
   const [spent, week] = [await since(localMidnight(year, month, day)), await since(now - 7 * DAY_MS)];
   const live = html`${section('running', 'Running', grid(['Session', 'From', 'State'], openSessions(desk), 'No turn runs.'))}
@@ -134,11 +146,10 @@ async function session(visit: Visit, id: string): Promise<Page | undefined> {
   const known = await store.get(id);
   if (!known) return undefined;
   const { source, cwd, startedAt, model, title } = known;
-  const skip = pageOf(query, 'skip');
-  const { drawn, next } = messages(desk, id, skip);
-  const [cost, trace] = [await desk.command('cost', { session: id }), await desk.command('trace', { session: id })];
-  const tables = trace.tables.map((one) => ({ ...one, rows: one.rows.slice(-MOST_SPANS) }));
-  const isElsewhere = isHeld(state, needSession(state, id).key, desk.app.clock) && !desk.isOurs(id);
+  const [skip, { key }] = [pageOf(query, 'skip'), needSession(state, id)];
+  const { drawn, next } = messages(desk, id, key, skip);
+  const spans = state.all<Record<string, string>>(SPANS, key, MOST_SPANS).map(Object.values<string>);
+  const isElsewhere = isHeld(state, key, desk.app.clock) && !desk.isOurs(id);
   const doing = desk.running.has(id) ? 'a turn runs' : isElsewhere ? 'open in another program' : 'at rest';
   const at = `/sessions/${encodeURIComponent(id)}`;
   const live = html`<p>${doing} · from ${source} · in ${shortText(cwd, 200)} · begun ${when(startedAt)} · ${model ?? 'no model'}</p>
@@ -146,21 +157,27 @@ async function session(visit: Visit, id: string): Promise<Page | undefined> {
 <a href="${at}/export">Markdown</a> · <a href="${at}/export?format=jsonl">JSON lines</a></p>
 ${section('messages', 'Messages', [more(at, skip, next), ...drawn])}${shortText(desk.faults.get(id) ?? '')}
 ${questions(visit, desk.waiting(id))}
-${folded('spans', 'What it took and cost', [shownOutput(cost), shownOutput({ ...trace, tables })])}`;
+${folded('spans', 'What it took and cost', [shownOutput(await desk.command('cost', { session: id })), grid(['When', 'What', 'ms', 'Cost', 'Status'], spans)])}`;
   const isOwners = await desk.isOwners(known);
   const box = isOwners ? writeBox(visit, id) : 'Somebody else talks here: fork it to go on by yourself.';
   const rest = html`<pre id="stream" aria-live="polite"></pre><div id="end">${box}</div>`;
   return { title: title || id, live, rest, session: id };
 }
 
+const SPANS = `SELECT strftime('%Y-%m-%dT%H:%M:%SZ', started_at / 1000, 'unixepoch'), kind || ' ' || name || ' ' || coalesce(extra ->> 'purpose', '') AS what,
+CAST(ms AS INTEGER) AS ms, coalesce('$' || round(extra ->> 'cost', 4), '') AS cost, status || ' ' || coalesce(detail, '') AS said
+FROM spans WHERE session = ? ORDER BY started_at DESC LIMIT ?`;
+
 const [AT_ONCE, MOST_BYTES, LONGEST] = [40, 60_000, 4_000];
-const LATEST = `SELECT ${SEALED} FROM messages m WHERE session = ? AND active = 1
-ORDER BY coalesce(place, seq) DESC, seq DESC LIMIT ? OFFSET ?`;
+/** A row that was put in later stands before its number: the last by number are looked at, and so many more as were ever put in. */
+const LATEST = `SELECT ${SEALED} FROM messages m WHERE id IN (SELECT id FROM (SELECT id, seq, place FROM messages
+WHERE session = ? AND active = 1 ORDER BY seq DESC LIMIT 1000 + ?) ORDER BY coalesce(place, seq) DESC, seq DESC LIMIT ? OFFSET ?)
+ORDER BY coalesce(place, seq) DESC, seq DESC`;
 
 /** The newest that have a place, but `skip`; `next`: what is to be skipped for the older ones, 0 where there are none. */
-function messages({ app }: PageDesk, id: string, skip: number) {
+function messages({ app }: PageDesk, id: string, key: number, skip: number) {
   const { state } = app.doors;
-  const rows = state.all<SealedRow>(LATEST, needSession(state, id).key, AT_ONCE + 1, skip);
+  const rows = state.all<SealedRow>(LATEST, key, skip + AT_ONCE, AT_ONCE + 1, skip);
   const drawn: Html[] = [];
   let bytes = 0;
   for (const row of rows.slice(0, AT_ONCE)) {
@@ -212,29 +229,21 @@ async function skill({ desk }: Visit, name: string): Promise<Page | undefined> {
   if (!text || !log || (text.failure && log.failure)) return undefined;
   const newest = rowsOf<SkillVersion>(log).toSorted((a, b) => b.version - a.version);
   const diffs = newest.slice(0, MOST_VERSIONS).map(async ({ version, at, actor, action }) => {
-    const { lines } = await desk.command('skills diff', { name, from: version - 1, to: version });
-    const toned = lines.join('\n').slice(0, LONGEST).split('\n').map(difference);
+    const changed = await desk.command('skills diff', { name, from: version - 1, to: version });
     const head = html`Version ${version}: ${action} by ${actor}, ${when(at)}`;
-    return folded(`v${version}`, head, html`<pre tabindex="0">${toned}</pre>`);
+    return folded(`v${version}`, head, diff(changed));
   });
   const live = html`${section('text', 'What it says', text.shown)}
 ${section('versions', 'Versions', [...(await Promise.all(diffs)), log.shown])}${section('why', 'Why', why?.shown)}`;
   return { title: name, live };
 }
 
-function difference(line: string): Html {
-  const tone = line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : 'same';
-  return html`<span class="${tone}">${line}</span>
-`;
-}
-
 async function pending(visit: Visit): Promise<Page> {
   const { desk } = visit;
   const all = rowsOf<Proposal>(await desk.command('pending list'));
   const drawn = all.slice(0, MOST_PENDING).map(async ({ id, kind, action, target, actor, createdAt }) => {
-    const { lines } = await desk.command('pending show', { id });
+    const text = diff(await desk.command('pending show', { id }));
     const buttons = [form(visit, 'pending accept', { id }, 'Accept'), form(visit, 'pending reject', { id }, 'Reject')];
-    const text = html`<pre tabindex="0" dir="auto">${shortText(lines.join('\n'), 3_000)}</pre>`;
     return section(id, `${action} ${kind} ${target}`, [`by ${actor}, `, when(createdAt), text, buttons]);
   });
   const left = all.length - MOST_PENDING;
@@ -248,8 +257,7 @@ type JobRow = Readonly<Record<'id' | 'name' | 'state' | 'prompt' | 'next_run_at'
 
 async function schedule(visit: Visit): Promise<Page> {
   const { desk } = visit;
-  const all = ['cron list', 'cron runs', 'cron status'].map((one) => desk.command(one));
-  const [jobs, runs, status] = await Promise.all(all);
+  const [jobs, runs, status] = await Promise.all(['list', 'runs', 'status'].map((one) => desk.command(`cron ${one}`)));
   const rows = (jobs ? rowsOf<JobRow>(jobs) : []).map(({ id: job, name, state, prompt, schedule: at, next_run_at }) => {
     const [act, label] = state === 'active' ? (['cron pause', 'Pause'] as const) : (['cron resume', 'Resume'] as const);
     const acts = [form(visit, act, { job }, label), form(visit, 'cron run', { job }, 'Run now')];
@@ -288,10 +296,10 @@ async function costs({ desk, query }: Visit): Promise<Page> {
   });
   const [value, part] = [sum(all.flatMap(({ rows }) => rows)), bars.reduce((total, bar) => total + bar.part, 0)];
   const links = DAYS.map((one) => html`<li><a href="/costs?days=${one}">${plural(one, 'day')}</a></li>`);
-  const said = `Of ${unit(value)} in ${plural(days, 'day')}, learning took ${unit(part)}: ${share(part, value)}.`;
+  const said = html`Of ${unit(value)} in ${plural(days, 'day')}, <span class="learning">learning</span> took ${unit(part)}: ${share(part, value)}.`;
   const drawn = chart(`${isPriced ? 'Cost' : 'Tokens'} a day, learning in another colour`, bars);
-  const nav = html`<nav aria-label="How long"><ul>${links}</ul></nav>`;
-  return { title: 'Costs', live: html`${nav}<p>${said}</p>${drawn}${shownOutput(shown)}` };
+  const top = html`<nav aria-label="How long"><ul>${links}</ul></nav><p>${said}</p>`;
+  return { title: 'Costs', live: html`${top}${drawn}${shownOutput(shown)}` };
 }
 
 async function doctor(visit: Visit): Promise<Page> {
