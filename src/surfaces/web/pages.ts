@@ -1,5 +1,6 @@
 // Owns the pages themselves, each by its path: what it asks of doors and commands, and how it is drawn. Knows no HTTP and writes nothing.
 // Invariants: a page has at most some 100 KB, whatever is stored, and says what it leaves out; it asks for as much as it shows, no more.
+import { unescape as decoded } from 'node:querystring';
 import { localDate, localMidnight } from '#base/clock.ts';
 import { counted, type Html, html, markupOf, money, type Part, share, shortText } from '#base/text/page.ts';
 import { plural } from '#base/text.ts';
@@ -11,19 +12,7 @@ import { isHeld } from '#mind/sessions/session-lease.ts';
 import { needSession, selectSessions } from '#mind/sessions/session-rows.ts';
 import type { SkillVersion } from '#mind/skills/skill.ts';
 import type { PageDesk, Shown } from './desk.ts';
-import {
-  chart,
-  diff,
-  form,
-  grid,
-  linkTo,
-  type Page,
-  questions,
-  section,
-  shownOutput,
-  type Visit,
-  when,
-} from './frame.ts';
+import { chart, diff, form, grid, link, output, type Page, questions, section, type Visit, when } from './frame.ts';
 
 type Draw = (visit: Visit, name: string) => Page | undefined | Promise<Page | undefined>;
 
@@ -39,13 +28,13 @@ const DRAWN: Readonly<Record<string, Draw>> = {
 export async function pageAt(visit: Visit): Promise<Page | undefined> {
   const [, kind = '', name = '', ...rest] = visit.path.split('/');
   const draw = Object.hasOwn(DRAWN, kind) && rest.length === 0 ? DRAWN[kind] : undefined;
-  return /%(?![0-9a-f]{2})/i.test(name) ? undefined : draw?.(visit, decodeURIComponent(name));
+  return draw?.(visit, decoded(name));
 }
 
 /** A command, as it is. */
 function asShown(title: string, name: string, to?: string) {
   return async ({ desk }: Visit): Promise<Page> => {
-    return { title, session: null, live: shownOutput(await desk.command(name, { offline: true }), to) };
+    return { title, session: null, live: output(await desk.command(name, { offline: true }), to) };
   };
 }
 
@@ -67,14 +56,14 @@ async function today(visit: Visit): Promise<Page> {
   const [cron, drafts] = [await desk.command('cron status'), await desk.command('pending list')];
   const failed = state
     .all<{ id: string; title: string | null; name: string; detail: string | null; at: number }>(FAILED, now - DAY_MS)
-    .map(({ id, title, name, detail, at }) => [when(at), name, linkTo('sessions', id, title), detail ?? '']);
+    .map(({ id, title, name, detail, at }) => [when(at), name, link('sessions', id, title), detail ?? '']);
   const waits = html`<a href="/pending">${plural(rowsOf(drafts).length, 'draft')}</a> of skills and memories.`;
   const [spent, week] = [await since(localMidnight(year, month, day)), await since(now - 7 * DAY_MS)];
   const live = html`${section('running', 'Running', grid(['Session', 'From', 'State'], openSessions(desk), 'No turn runs.'))}
 ${section('waits', 'Waits for you', [...questions(visit, desk.waiting()), waits])}
 ${section('failures', 'Failed in the last day', grid(['When', 'What', 'Session', 'Why'], failed, 'Nothing failed.'))}
 ${section('cost', 'Cost', html`Today ${spent}, in the last 7 days ${week}: <a href="/costs">all</a>.`)}
-${section('jobs', 'Schedule', shownOutput(cron))}
+${section('jobs', 'Schedule', output(cron))}
 ${section('latest', 'Latest sessions', sessionTable(await store.list({ limit: 10, spoken: true })))}`;
   return { title: 'Today', live, rest: section('new', 'Begin something', writeBox(visit, '')) };
 }
@@ -92,7 +81,7 @@ function openSessions({ app, running }: PageDesk) {
   const database = app.doors.state;
   const open = selectSessions(database, OPEN).filter(({ key }) => isHeld(database, key, app.clock));
   const state = (id: string) => (running.has(id) ? 'a turn runs' : 'open');
-  return open.map(({ id, title, source }) => [linkTo('sessions', id, title), source, state(id)]);
+  return open.map(({ id, title, source }) => [link('sessions', id, title), source, state(id)]);
 }
 
 function writeBox(visit: Visit, session: string): Html {
@@ -106,7 +95,7 @@ function pageOf(query: URLSearchParams, name: string): number {
 
 function sessionTable(all: readonly SessionRecord[]): Html {
   const rows = all.map((one) => {
-    return [linkTo('sessions', one.id, one.title), when(one.lastActiveAt), one.source, one.messageCount, one.model];
+    return [link('sessions', one.id, one.title), when(one.lastActiveAt), one.source, one.messageCount, one.model];
   });
   return grid(['Session', 'Last active', 'From', 'Messages', 'Model'], rows);
 }
@@ -117,8 +106,7 @@ const SPOKEN = 'WHERE message_count > 0 ORDER BY last_active_at DESC, key DESC L
 async function sessions({ desk, query }: Visit): Promise<Page> {
   const words = (query.get('q') ?? '').trim().slice(0, 500);
   const skip = pageOf(query, 'skip');
-  const box = html`<label for="q">Find what was said</label><input id="q" type="search" name="q" value="${words}"><button>Find</button>`;
-  const search = html`<form action="/sessions" role="search">${box}</form>`;
+  const search = html`<form action="/sessions" role="search"><label for="q">Find what was said</label><input id="q" type="search" name="q" value="${words}"><button>Find</button></form>`;
   if (words !== '') return { title: 'Sessions', live: html`${search}${await found(desk, words)}` };
   const all = selectSessions(desk.app.doors.state, SPOKEN, PAGE_OF + 1, skip);
   const links = more('/sessions', skip, all.length > PAGE_OF ? skip + PAGE_OF : 0);
@@ -135,7 +123,7 @@ async function found(desk: PageDesk, words: string): Promise<Html> {
   const drawn = (await store.search(words, { limit: PAGE_OF })).map(async ({ sessionId, at, role, snippet }) => {
     const pieces = snippet.slice(0, 1_000).split(/>>>|<<</);
     const marked = pieces.map((text, place) => (place % 2 === 1 ? html`<mark>${text}</mark>` : text));
-    return [linkTo('sessions', sessionId, (await store.get(sessionId))?.title), when(at), role, marked];
+    return [link('sessions', sessionId, (await store.get(sessionId))?.title), when(at), role, marked];
   });
   return grid(['Session', 'When', 'Who', 'What'], await Promise.all(drawn), 'Nothing was found.');
 }
@@ -157,7 +145,7 @@ async function session(visit: Visit, id: string): Promise<Page | undefined> {
 <a href="${at}/export">Markdown</a> · <a href="${at}/export?format=jsonl">JSON lines</a></p>
 ${section('messages', 'Messages', [more(at, skip, next), ...drawn])}${shortText(desk.faults.get(id) ?? '')}
 ${questions(visit, desk.waiting(id))}
-${folded('spans', 'What it took and cost', [shownOutput(await desk.command('cost', { session: id })), grid(['When', 'What', 'ms', 'Cost', 'Status'], spans)])}`;
+${folded('spans', 'What it took and cost', [output(await desk.command('cost', { session: id })), grid(['When', 'What', 'ms', 'Cost', 'Status'], spans)])}`;
   const isOwners = await desk.isOwners(known);
   const box = isOwners ? writeBox(visit, id) : 'Somebody else talks here: fork it to go on by yourself.';
   const rest = html`<pre id="stream" aria-live="polite"></pre><div id="end">${box}</div>`;
@@ -165,8 +153,7 @@ ${folded('spans', 'What it took and cost', [shownOutput(await desk.command('cost
 }
 
 const SPANS = `SELECT strftime('%Y-%m-%dT%H:%M:%SZ', started_at / 1000, 'unixepoch'), kind || ' ' || name || ' ' || coalesce(extra ->> 'purpose', '') AS what,
-CAST(ms AS INTEGER) AS ms, coalesce('$' || round(extra ->> 'cost', 4), '') AS cost, status || ' ' || coalesce(detail, '') AS said
-FROM spans WHERE session = ? ORDER BY started_at DESC LIMIT ?`;
+CAST(ms AS INTEGER) AS ms, coalesce('$' || round(extra ->> 'cost', 4), '') AS cost, status || ' ' || coalesce(detail, '') AS said FROM spans WHERE session = ? ORDER BY started_at DESC LIMIT ?`;
 
 const [AT_ONCE, MOST_BYTES, LONGEST] = [40, 60_000, 4_000];
 /** A row that was put in later stands before its number: the last by number are looked at, and so many more as were ever put in. */
@@ -225,7 +212,7 @@ function picture({ hash, mediaType, name = 'picture', width, height }: ImagePart
 
 async function skill({ desk }: Visit, name: string): Promise<Page | undefined> {
   const all = ['show', 'log', 'why'].map((one) => desk.command(`skills ${one}`, { name }));
-  const [text, log, why] = (await Promise.all(all)).map((one) => ({ ...one, shown: shownOutput(one) }));
+  const [text, log, why] = (await Promise.all(all)).map((one) => ({ ...one, shown: output(one) }));
   if (!text || !log || (text.failure && log.failure)) return undefined;
   const newest = rowsOf<SkillVersion>(log).toSorted((a, b) => b.version - a.version);
   const diffs = newest.slice(0, MOST_VERSIONS).map(async ({ version, at, actor, action }) => {
@@ -264,8 +251,8 @@ async function schedule(visit: Visit): Promise<Page> {
     const what = html`<strong>${shortText(name, 80)}</strong><br>${shortText(prompt, 160)}`;
     return [what, `${at.display} (${at.zone})`, state, when(next_run_at), acts];
   });
-  const live = html`${status && shownOutput(status)}
-${section('jobs', 'Jobs', grid(['Job', 'When', 'State', 'Next', 'Do'], rows))}${section('runs', 'Runs', runs && shownOutput(runs))}`;
+  const live = html`${status && output(status)}
+${section('jobs', 'Jobs', grid(['Job', 'When', 'State', 'Next', 'Do'], rows))}${section('runs', 'Runs', runs && output(runs))}`;
   return { title: 'Schedule', live };
 }
 
@@ -274,7 +261,7 @@ async function people(visit: Visit): Promise<Page> {
   const [users, status] = [await desk.command('gateway users'), await desk.command('gateway status')];
   const box = html`<label for="code">The code that somebody was told</label><input id="code" name="code" required><button>Let in</button>`;
   const rest = !users.failure && section('pair', 'Let somebody in', form(visit, 'gateway pair', {}, box));
-  const live = html`${section('people', 'People', shownOutput(users))}${section('deliveries', 'Deliveries', shownOutput(status))}`;
+  const live = html`${section('people', 'People', output(users))}${section('deliveries', 'Deliveries', output(status))}`;
   return { title: 'People and deliveries', live, rest };
 }
 
@@ -299,7 +286,7 @@ async function costs({ desk, query }: Visit): Promise<Page> {
   const said = html`Of ${unit(value)} in ${plural(days, 'day')}, <span class="learning">learning</span> took ${unit(part)}: ${share(part, value)}.`;
   const drawn = chart(`${isPriced ? 'Cost' : 'Tokens'} a day, learning in another colour`, bars);
   const top = html`<nav aria-label="How long"><ul>${links}</ul></nav><p>${said}</p>`;
-  return { title: 'Costs', live: html`${top}${drawn}${shownOutput(shown)}` };
+  return { title: 'Costs', live: html`${top}${drawn}${output(shown)}` };
 }
 
 async function doctor(visit: Visit): Promise<Page> {
