@@ -185,8 +185,14 @@ verifies(
     await until(async () => (await site.text(asked)).includes('Allow once'));
     await site.app.doors.sessions.setTitle(asked.slice(10), `Make room${ODD}`);
     const pages = {
-      ...{ today: '/', sessions: '/sessions', search: '/sessions?q=release', session: site.session, question: asked },
-      ...{ skills: '/skills', skill: '/skills/release-notes', memory: '/memory', pending: '/pending' },
+      ...{
+        today: '/',
+        sessions: '/sessions',
+        session: site.session,
+        skills: '/skills',
+        skill: '/skills/release-notes',
+      },
+      ...{ memory: '/memory', pending: '/pending' },
       ...{ schedule: '/schedule', people: '/people', costs: '/costs', doctor: '/doctor' },
     };
     for (const [colorScheme, viewport] of MODES) {
@@ -195,6 +201,8 @@ verifies(
         await isSound(page, site.url + path);
         await photograph(page, `${name}-${colorScheme}${viewport === PHONE ? '-phone' : ''}`);
       }
+      for (const path of ['/sessions?q=release', asked, '/costs?days=30', '/sessions?q=nothing'])
+        await isSound(page, site.url + path);
       assert.deepEqual(complaints, []);
     }
     const fresh = await opened(t, { ...site, cookie: 'none=1' }, { viewport: PHONE });
@@ -206,10 +214,9 @@ verifies(
 async function photograph(page: Page, name: string): Promise<void> {
   if (!isPictured) return;
   const browser = await page.context().newCDPSession(page);
+  const place = join(import.meta.dirname, '../../docs/images');
   const { data } = await browser.send('Page.captureScreenshot', { format: 'webp', quality: 80 });
-  writeFileSync(join(import.meta.dirname, '../../docs/images', `dashboard-${name}.webp`), data, 'base64');
-  if (process.env.TALARIA_PICTURES !== '1')
-    await page.screenshot({ path: join(process.env.TALARIA_PICTURES ?? '', `${name}.png`) });
+  writeFileSync(join(place, `dashboard-${name}.webp`), data, 'base64');
 }
 
 verifies(

@@ -19,6 +19,9 @@ export interface RemovableExtension {
   readonly rows: readonly string[];
 }
 
+const PAGES = [
+  ...['today', 'sessions', 'session', 'skills', 'skill', 'memory', 'pending', 'schedule', 'people', 'costs', 'doctor'],
+];
 const WINDOWS = ['clade', 'hearth', 'hermes', 'dream', 'mind', 'library', 'infra'];
 
 export const REMOVABLE: readonly RemovableExtension[] = [
@@ -190,15 +193,16 @@ export const REMOVABLE: readonly RemovableExtension[] = [
     name: 'web',
     folder: 'src/surfaces/web',
     files: [
-      ...['docs/guide/dashboard.md', 'test/real/dashboard.test.ts'],
-      ...['today-light', 'today-dark', 'session-light', 'costs-light', 'costs-dark'].map(
-        (name) => `docs/images/dashboard-${name}.png`,
+      ...['docs/guide/dashboard.md', 'test/real/dashboard.test.ts', 'bench/dashboard.ts'],
+      ...PAGES.flatMap((name) =>
+        ['light', 'dark', 'light-phone', 'dark-phone'].map((how) => `docs/images/dashboard-${name}-${how}.webp`),
       ),
     ],
     lines: [
       { file: 'src/surfaces/cli/surface-commands.ts', cut: /^ {2}\[\['dashboard'\], .*\n/m },
       { file: 'src/surfaces/cli/surface-commands.ts', cut: /^ {4}\(await import\('#surfaces\/web\/.*\n/m },
       { file: 'src/surfaces/cli/surface-commands.ts', cut: /^\/\*\* Commands of these words[\s\S]*?^\}\n\n/m },
+      { file: 'bench/run.ts', cut: /^ {2}dashboard: .*\n/m },
       { file: 'README.md', cut: / · \[dashboard\]\(docs\/guide\/dashboard\.md\)/ },
     ],
     rows: ['test/requirements/reach.ts'],
