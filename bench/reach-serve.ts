@@ -13,7 +13,7 @@ import { atMost, type BenchRow, median, quantile } from './bench-row.ts';
 import { compare } from './reach.ts';
 import { type BenchHome, benchHome, buildStale, run, startStub, talaria } from './stub.ts';
 
-const KEY = 'tal-bench';
+export const KEY = 'tal-bench';
 const HEADERS = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
 
 export interface Served {

@@ -67,7 +67,7 @@ function rows(times: Times, overlap: readonly number[], messages: number): reado
   ];
 }
 
-async function fill(path: string, messages: Iterable<Parameters<ReturnType<typeof openSessions>['append']>[0]>) {
+export async function fill(path: string, messages: Iterable<Parameters<ReturnType<typeof openSessions>['append']>[0]>) {
   const sessions = openSessions(path);
   let batch: Promise<unknown>[] = [];
   for (const message of messages) {

@@ -37,7 +37,13 @@ process.exitCode = runs.find(({ code }) => code !== 0)?.code ?? 0;
 
 async function runShard(shard: number): Promise<{ code: number; held: readonly string[] }> {
   // A sandbox lives for one test: its WebAssembly is not worth a second, slower compilation; most objects do not, either: young garbage may wait.
-  const flags = ['--max-semi-space-size=32', ...(onDisk ? [] : ['--liftoff-only']), `--test-shard=${shard}/${shards}`, '--test', ...given];
+  const flags = [
+    '--max-semi-space-size=32',
+    ...(onDisk ? [] : ['--liftoff-only']),
+    `--test-shard=${shard}/${shards}`,
+    '--test',
+    ...given,
+  ];
   const env = {
     NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),
     TALARIA_TEST_MAIN: join(import.meta.dirname, '../dist/main.js'),

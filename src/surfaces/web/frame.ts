@@ -2,6 +2,7 @@
 // Knows no page and no route. Invariants: every text is escaped; one h1 a page; no style and no script stands in the markup.
 import { instant, isoTime, parseTime } from '#base/clock.ts';
 import { type Html, html, markupOf, type Part, shortText, table } from '#base/text/page.ts';
+import { sliceText } from '#base/text.ts';
 import type { PageDesk, Shown, Waiting } from './desk.ts';
 
 /** Who asks for a page, and what for. */
@@ -73,28 +74,49 @@ export function when(at: number | string | null): Html | string {
   return html`<time datetime="${isoTime(ms)}">${instant(ms).slice(0, 16)}</time>`;
 }
 
-export function linkTo(to: string, id: string, title?: string | null): Html {
+export function link(to: string, id: string, title?: string | null): Html {
   return html`<a dir="auto" href="/${to}/${encodeURIComponent(id)}">${shortText(title || id, 120)}</a>`;
 }
 
-const MOST_ROWS = 100;
+const NOTABLE = /(`[^`\n]+`|^§ .*$|^(?:ok|warn|fail)(?= )|\b\d{4}-\d\d-\d\dT[\d:.]+Z)/m;
+const TONES = new Map(Object.entries({ ok: 'good', warn: 'mixed', fail: 'bad', '+': 'added', '-': 'removed' }));
+
+/** What a command prints: commands, entries, findings, changes and times stand out. */
+function told(text: string, most: number, notable = NOTABLE): Part {
+  const kept = sliceText(text, most);
+  const drawn = kept.split(notable).map((piece, at) => {
+    const tone = at % 2 === 0 ? '' : (TONES.get(piece) ?? TONES.get(piece.charAt(0)));
+    if (tone !== undefined) return tone === '' ? piece : html`<span class="told ${tone}">${piece}</span>`;
+    if (piece.startsWith('`')) return html`<code>${piece.slice(1, -1)}</code>`;
+    return piece.startsWith('§') ? html`<strong>${piece.slice(2)}</strong>` : when(piece);
+  });
+  return kept === text ? drawn : [drawn, shortText(text.slice(kept.length), 0)];
+}
+
+export function diff({ lines }: Shown): Html {
+  return html`<pre tabindex="0" dir="auto">${told(lines.join('\n'), 3_000, /^([+-].*)$/m)}</pre>`;
+}
+
+const [MOST_ROWS, HIGH, WIDE, GAP] = [100, 100, 24, 6];
 
 /** The first rows, and how many more there are. */
 export function grid(heads: readonly string[], rows: readonly (readonly Part[])[], none = 'None yet.'): Html {
   if (rows.length === 0) return html`<p class="dim">${none}</p>`;
-  const draw = (one: Part) => html`<td>${typeof one === 'string' ? shortText(one, 300) : one}</td>`;
+  const cell = (one: Part) => html`<div>${typeof one === 'string' ? told(one, 300) : one}</div>`;
+  const draw = (one: Part, at: number) => html`<td data-label="${heads[at]}">${(one || one === 0) && cell(one)}</td>`;
   const drawn = rows.slice(0, MOST_ROWS).map((row) => html`<tr>${row.map(draw)}</tr>`);
   const left = rows.length - drawn.length;
   return html`${table(heads, drawn)}${left > 0 && html`<p class="cut">${left} more are not shown here.</p>`}`;
 }
 
 /** As the terminal has it; `to`: where the names in the first column lead. */
-export function shownOutput({ lines, tables, failure }: Shown, to?: string): Html {
+export function output({ lines, tables, failure }: Shown, to?: string): Html {
   const drawn = tables.map(({ columns, rows }) =>
-    grid(columns, to === undefined ? rows : rows.map(([name = '', ...rest]) => [linkTo(to, name), ...rest])),
+    grid(columns, to === undefined ? rows : rows.map(([name = '', ...rest]) => [link(to, name), ...rest])),
   );
-  const said = lines.length > 0 && html`<p class="lines" dir="auto">${shortText(lines.join('\n'), 12_000)}</p>`;
-  return html`${drawn}${said}${failure && html`<p class="dim">${failure.message} ${failure.fix}</p>`}`;
+  const said = lines.length > 0 && html`<p class="lines" dir="auto">${told(lines.join('\n'), 12_000)}</p>`;
+  const none = drawn.length === 0 && !said && !failure && html`<p class="dim">None yet.</p>`;
+  return html`${drawn}${said}${none}${failure && html`<p class="dim">${failure.message} ${failure.fix}</p>`}`;
 }
 
 const ANSWERS = Object.entries({ once: 'Allow once', session: 'Allow in this session', 'denied on the page': 'Deny' });
@@ -103,7 +125,7 @@ const ANSWERS = Object.entries({ once: 'Allow once', session: 'Allow in this ses
 export function questions(visit: Visit, all: readonly Waiting[]): readonly Html[] {
   return all.map(({ id, session, tool, reason, preview }) => {
     const buttons = ANSWERS.map(([value, label]) => html`<button name="answer" value="${value}">${label}</button> `);
-    const head = html`<p><strong>May ${tool} run? ${shortText(reason, 500)}</strong> ${linkTo('sessions', session)}</p>`;
+    const head = html`<p><strong>May ${tool} run? ${shortText(reason, 500)}</strong> ${link('sessions', session, 'in its session')}</p>`;
     const body = html`<pre tabindex="0" dir="auto">${shortText(preview, 4_000)}</pre>${form(visit, 'answer', { id }, buttons)}`;
     return html`<div class="question">${head}${body}</div>`;
   });
@@ -112,17 +134,15 @@ export function questions(visit: Visit, all: readonly Waiting[]): readonly Html[
 /** `part` of the value is drawn in another colour. */
 type Bar = { readonly value: number; readonly part: number; readonly says: string };
 
-const [HIGH, WIDE, GAP] = [100, 24, 6];
-
 /** The table beside it says the same in figures. */
 export function chart(title: string, bars: readonly Bar[]): Html {
   const most = Math.max(...bars.map(({ value }) => value), 0) || 1;
   const drawn = bars.map(({ value, part, says }, at) => {
     const rect = (kind: string, size: number) =>
       html`<rect class="${kind}" x="${at * (WIDE + GAP) + GAP}" y="${HIGH - size + 4}" width="${WIDE}" height="${size}"></rect>`;
-    return html`<g><title>${says}</title>${rect('all', (value / most) * HIGH)}${rect('part', (part / most) * HIGH)}</g>`;
+    return html`<g><title>${says}</title><text x="${at * (WIDE + GAP) + GAP}" y="${HIGH + 14}">${says.slice(5, 10)}</text>${rect('all', (value / most) * HIGH)}${rect('part', (part / most) * HIGH)}</g>`;
   });
   const [wide, low] = [Math.max(bars.length, 12) * (WIDE + GAP) + GAP, HIGH + 4.5];
   const head = html`<title>${title}</title><line x1="0" x2="${wide}" y1="${low}" y2="${low}"></line>`;
-  return html`<svg class="chart" viewBox="0 0 ${wide} ${HIGH + 6}" role="img" aria-label="${title}">${head}${drawn}</svg>`;
+  return html`<svg class="chart" viewBox="0 0 ${wide} ${HIGH + 18}" preserveAspectRatio="xMinYMid" role="img" aria-label="${title}">${head}${drawn}</svg>`;
 }

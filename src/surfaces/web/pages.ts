@@ -1,5 +1,6 @@
 // Owns the pages themselves, each by its path: what it asks of doors and commands, and how it is drawn. Knows no HTTP and writes nothing.
 // Invariants: a page has at most some 100 KB, whatever is stored, and says what it leaves out; it asks for as much as it shows, no more.
+import { unescape as decoded } from 'node:querystring';
 import { localDate, localMidnight } from '#base/clock.ts';
 import { counted, type Html, html, markupOf, money, type Part, share, shortText } from '#base/text/page.ts';
 import { plural } from '#base/text.ts';
@@ -11,7 +12,7 @@ import { isHeld } from '#mind/sessions/session-lease.ts';
 import { needSession, selectSessions } from '#mind/sessions/session-rows.ts';
 import type { SkillVersion } from '#mind/skills/skill.ts';
 import type { PageDesk, Shown } from './desk.ts';
-import { chart, form, grid, linkTo, type Page, questions, section, shownOutput, type Visit, when } from './frame.ts';
+import { chart, diff, form, grid, link, output, type Page, questions, section, type Visit, when } from './frame.ts';
 
 type Draw = (visit: Visit, name: string) => Page | undefined | Promise<Page | undefined>;
 
@@ -27,13 +28,13 @@ const DRAWN: Readonly<Record<string, Draw>> = {
 export async function pageAt(visit: Visit): Promise<Page | undefined> {
   const [, kind = '', name = '', ...rest] = visit.path.split('/');
   const draw = Object.hasOwn(DRAWN, kind) && rest.length === 0 ? DRAWN[kind] : undefined;
-  return /%(?![0-9a-f]{2})/i.test(name) ? undefined : draw?.(visit, decodeURIComponent(name));
+  return draw?.(visit, decoded(name));
 }
 
 /** A command, as it is. */
 function asShown(title: string, name: string, to?: string) {
   return async ({ desk }: Visit): Promise<Page> => {
-    return { title, session: null, live: shownOutput(await desk.command(name, { offline: true }), to) };
+    return { title, session: null, live: output(await desk.command(name, { offline: true }), to) };
   };
 }
 
@@ -43,7 +44,7 @@ function rowsOf<T>({ value }: Shown): readonly T[] {
 
 const DAY_MS = 86_400_000;
 /** Of the latest spans. */
-const FAILED = `SELECT s.id, l.name, l.detail, l.started_at AS at FROM (SELECT * FROM spans ORDER BY rowid DESC LIMIT 2000) AS l
+const FAILED = `SELECT s.id, s.title, l.name, l.detail, l.started_at AS at FROM (SELECT * FROM spans ORDER BY rowid DESC LIMIT 2000) AS l
 JOIN sessions s ON s.key = l.session WHERE l.status = 'error' AND l.started_at > ? ORDER BY at DESC LIMIT 15`;
 
 async function today(visit: Visit): Promise<Page> {
@@ -54,15 +55,15 @@ async function today(visit: Visit): Promise<Page> {
   const since = async (time: number) => totalOf(await store.costs({ since: time }));
   const [cron, drafts] = [await desk.command('cron status'), await desk.command('pending list')];
   const failed = state
-    .all<{ id: string; name: string; detail: string | null; at: number }>(FAILED, now - DAY_MS)
-    .map(({ id, name, detail, at }) => [when(at), name, linkTo('sessions', id), detail ?? '']);
+    .all<{ id: string; title: string | null; name: string; detail: string | null; at: number }>(FAILED, now - DAY_MS)
+    .map(({ id, title, name, detail, at }) => [when(at), name, link('sessions', id, title), detail ?? '']);
   const waits = html`<a href="/pending">${plural(rowsOf(drafts).length, 'draft')}</a> of skills and memories.`;
   const [spent, week] = [await since(localMidnight(year, month, day)), await since(now - 7 * DAY_MS)];
   const live = html`${section('running', 'Running', grid(['Session', 'From', 'State'], openSessions(desk), 'No turn runs.'))}
 ${section('waits', 'Waits for you', [...questions(visit, desk.waiting()), waits])}
 ${section('failures', 'Failed in the last day', grid(['When', 'What', 'Session', 'Why'], failed, 'Nothing failed.'))}
 ${section('cost', 'Cost', html`Today ${spent}, in the last 7 days ${week}: <a href="/costs">all</a>.`)}
-${section('jobs', 'Schedule', shownOutput(cron))}
+${section('jobs', 'Schedule', output(cron))}
 ${section('latest', 'Latest sessions', sessionTable(await store.list({ limit: 10, spoken: true })))}`;
   return { title: 'Today', live, rest: section('new', 'Begin something', writeBox(visit, '')) };
 }
@@ -80,7 +81,7 @@ function openSessions({ app, running }: PageDesk) {
   const database = app.doors.state;
   const open = selectSessions(database, OPEN).filter(({ key }) => isHeld(database, key, app.clock));
   const state = (id: string) => (running.has(id) ? 'a turn runs' : 'open');
-  return open.map(({ id, title, source }) => [linkTo('sessions', id, title), source, state(id)]);
+  return open.map(({ id, title, source }) => [link('sessions', id, title), source, state(id)]);
 }
 
 function writeBox(visit: Visit, session: string): Html {
@@ -94,7 +95,7 @@ function pageOf(query: URLSearchParams, name: string): number {
 
 function sessionTable(all: readonly SessionRecord[]): Html {
   const rows = all.map((one) => {
-    return [linkTo('sessions', one.id, one.title), when(one.lastActiveAt), one.source, one.messageCount, one.model];
+    return [link('sessions', one.id, one.title), when(one.lastActiveAt), one.source, one.messageCount, one.model];
   });
   return grid(['Session', 'Last active', 'From', 'Messages', 'Model'], rows);
 }
@@ -105,8 +106,7 @@ const SPOKEN = 'WHERE message_count > 0 ORDER BY last_active_at DESC, key DESC L
 async function sessions({ desk, query }: Visit): Promise<Page> {
   const words = (query.get('q') ?? '').trim().slice(0, 500);
   const skip = pageOf(query, 'skip');
-  const box = html`<label for="q">Find what was said</label><input id="q" type="search" name="q" value="${words}"><button>Find</button>`;
-  const search = html`<form action="/sessions" role="search">${box}</form>`;
+  const search = html`<form action="/sessions" role="search"><label for="q">Find what was said</label><input id="q" type="search" name="q" value="${words}"><button>Find</button></form>`;
   if (words !== '') return { title: 'Sessions', live: html`${search}${await found(desk, words)}` };
   const all = selectSessions(desk.app.doors.state, SPOKEN, PAGE_OF + 1, skip);
   const links = more('/sessions', skip, all.length > PAGE_OF ? skip + PAGE_OF : 0);
@@ -123,7 +123,7 @@ async function found(desk: PageDesk, words: string): Promise<Html> {
   const drawn = (await store.search(words, { limit: PAGE_OF })).map(async ({ sessionId, at, role, snippet }) => {
     const pieces = snippet.slice(0, 1_000).split(/>>>|<<</);
     const marked = pieces.map((text, place) => (place % 2 === 1 ? html`<mark>${text}</mark>` : text));
-    return [linkTo('sessions', sessionId, (await store.get(sessionId))?.title), when(at), role, marked];
+    return [link('sessions', sessionId, (await store.get(sessionId))?.title), when(at), role, marked];
   });
   return grid(['Session', 'When', 'Who', 'What'], await Promise.all(drawn), 'Nothing was found.');
 }
@@ -134,11 +134,10 @@ async function session(visit: Visit, id: string): Promise<Page | undefined> {
   const known = await store.get(id);
   if (!known) return undefined;
   const { source, cwd, startedAt, model, title } = known;
-  const skip = pageOf(query, 'skip');
-  const { drawn, next } = messages(desk, id, skip);
-  const [cost, trace] = [await desk.command('cost', { session: id }), await desk.command('trace', { session: id })];
-  const tables = trace.tables.map((one) => ({ ...one, rows: one.rows.slice(-MOST_SPANS) }));
-  const isElsewhere = isHeld(state, needSession(state, id).key, desk.app.clock) && !desk.isOurs(id);
+  const [skip, { key }] = [pageOf(query, 'skip'), needSession(state, id)];
+  const { drawn, next } = messages(desk, id, key, skip);
+  const spans = state.all<Record<string, string>>(SPANS, key, MOST_SPANS).map(Object.values<string>);
+  const isElsewhere = isHeld(state, key, desk.app.clock) && !desk.isOurs(id);
   const doing = desk.running.has(id) ? 'a turn runs' : isElsewhere ? 'open in another program' : 'at rest';
   const at = `/sessions/${encodeURIComponent(id)}`;
   const live = html`<p>${doing} · from ${source} · in ${shortText(cwd, 200)} · begun ${when(startedAt)} · ${model ?? 'no model'}</p>
@@ -146,21 +145,26 @@ async function session(visit: Visit, id: string): Promise<Page | undefined> {
 <a href="${at}/export">Markdown</a> · <a href="${at}/export?format=jsonl">JSON lines</a></p>
 ${section('messages', 'Messages', [more(at, skip, next), ...drawn])}${shortText(desk.faults.get(id) ?? '')}
 ${questions(visit, desk.waiting(id))}
-${folded('spans', 'What it took and cost', [shownOutput(cost), shownOutput({ ...trace, tables })])}`;
+${folded('spans', 'What it took and cost', [output(await desk.command('cost', { session: id })), grid(['When', 'What', 'ms', 'Cost', 'Status'], spans)])}`;
   const isOwners = await desk.isOwners(known);
   const box = isOwners ? writeBox(visit, id) : 'Somebody else talks here: fork it to go on by yourself.';
   const rest = html`<pre id="stream" aria-live="polite"></pre><div id="end">${box}</div>`;
   return { title: title || id, live, rest, session: id };
 }
 
+const SPANS = `SELECT strftime('%Y-%m-%dT%H:%M:%SZ', started_at / 1000, 'unixepoch'), kind || ' ' || name || ' ' || coalesce(extra ->> 'purpose', '') AS what,
+CAST(ms AS INTEGER) AS ms, coalesce('$' || round(extra ->> 'cost', 4), '') AS cost, status || ' ' || coalesce(detail, '') AS said FROM spans WHERE session = ? ORDER BY started_at DESC LIMIT ?`;
+
 const [AT_ONCE, MOST_BYTES, LONGEST] = [40, 60_000, 4_000];
-const LATEST = `SELECT ${SEALED} FROM messages m WHERE session = ? AND active = 1
-ORDER BY coalesce(place, seq) DESC, seq DESC LIMIT ? OFFSET ?`;
+/** A row that was put in later stands before its number: the last by number are looked at, and so many more as were ever put in. */
+const LATEST = `SELECT ${SEALED} FROM messages m WHERE id IN (SELECT id FROM (SELECT id, seq, place FROM messages
+WHERE session = ? AND active = 1 ORDER BY seq DESC LIMIT 1000 + ?) ORDER BY coalesce(place, seq) DESC, seq DESC LIMIT ? OFFSET ?)
+ORDER BY coalesce(place, seq) DESC, seq DESC`;
 
 /** The newest that have a place, but `skip`; `next`: what is to be skipped for the older ones, 0 where there are none. */
-function messages({ app }: PageDesk, id: string, skip: number) {
+function messages({ app }: PageDesk, id: string, key: number, skip: number) {
   const { state } = app.doors;
-  const rows = state.all<SealedRow>(LATEST, needSession(state, id).key, AT_ONCE + 1, skip);
+  const rows = state.all<SealedRow>(LATEST, key, skip + AT_ONCE, AT_ONCE + 1, skip);
   const drawn: Html[] = [];
   let bytes = 0;
   for (const row of rows.slice(0, AT_ONCE)) {
@@ -208,33 +212,25 @@ function picture({ hash, mediaType, name = 'picture', width, height }: ImagePart
 
 async function skill({ desk }: Visit, name: string): Promise<Page | undefined> {
   const all = ['show', 'log', 'why'].map((one) => desk.command(`skills ${one}`, { name }));
-  const [text, log, why] = (await Promise.all(all)).map((one) => ({ ...one, shown: shownOutput(one) }));
+  const [text, log, why] = (await Promise.all(all)).map((one) => ({ ...one, shown: output(one) }));
   if (!text || !log || (text.failure && log.failure)) return undefined;
   const newest = rowsOf<SkillVersion>(log).toSorted((a, b) => b.version - a.version);
   const diffs = newest.slice(0, MOST_VERSIONS).map(async ({ version, at, actor, action }) => {
-    const { lines } = await desk.command('skills diff', { name, from: version - 1, to: version });
-    const toned = lines.join('\n').slice(0, LONGEST).split('\n').map(difference);
+    const changed = await desk.command('skills diff', { name, from: version - 1, to: version });
     const head = html`Version ${version}: ${action} by ${actor}, ${when(at)}`;
-    return folded(`v${version}`, head, html`<pre tabindex="0">${toned}</pre>`);
+    return folded(`v${version}`, head, diff(changed));
   });
   const live = html`${section('text', 'What it says', text.shown)}
 ${section('versions', 'Versions', [...(await Promise.all(diffs)), log.shown])}${section('why', 'Why', why?.shown)}`;
   return { title: name, live };
 }
 
-function difference(line: string): Html {
-  const tone = line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : 'same';
-  return html`<span class="${tone}">${line}</span>
-`;
-}
-
 async function pending(visit: Visit): Promise<Page> {
   const { desk } = visit;
   const all = rowsOf<Proposal>(await desk.command('pending list'));
   const drawn = all.slice(0, MOST_PENDING).map(async ({ id, kind, action, target, actor, createdAt }) => {
-    const { lines } = await desk.command('pending show', { id });
+    const text = diff(await desk.command('pending show', { id }));
     const buttons = [form(visit, 'pending accept', { id }, 'Accept'), form(visit, 'pending reject', { id }, 'Reject')];
-    const text = html`<pre tabindex="0" dir="auto">${shortText(lines.join('\n'), 3_000)}</pre>`;
     return section(id, `${action} ${kind} ${target}`, [`by ${actor}, `, when(createdAt), text, buttons]);
   });
   const left = all.length - MOST_PENDING;
@@ -248,16 +244,15 @@ type JobRow = Readonly<Record<'id' | 'name' | 'state' | 'prompt' | 'next_run_at'
 
 async function schedule(visit: Visit): Promise<Page> {
   const { desk } = visit;
-  const all = ['cron list', 'cron runs', 'cron status'].map((one) => desk.command(one));
-  const [jobs, runs, status] = await Promise.all(all);
+  const [jobs, runs, status] = await Promise.all(['list', 'runs', 'status'].map((one) => desk.command(`cron ${one}`)));
   const rows = (jobs ? rowsOf<JobRow>(jobs) : []).map(({ id: job, name, state, prompt, schedule: at, next_run_at }) => {
     const [act, label] = state === 'active' ? (['cron pause', 'Pause'] as const) : (['cron resume', 'Resume'] as const);
     const acts = [form(visit, act, { job }, label), form(visit, 'cron run', { job }, 'Run now')];
     const what = html`<strong>${shortText(name, 80)}</strong><br>${shortText(prompt, 160)}`;
     return [what, `${at.display} (${at.zone})`, state, when(next_run_at), acts];
   });
-  const live = html`${status && shownOutput(status)}
-${section('jobs', 'Jobs', grid(['Job', 'When', 'State', 'Next', 'Do'], rows))}${section('runs', 'Runs', runs && shownOutput(runs))}`;
+  const live = html`${status && output(status)}
+${section('jobs', 'Jobs', grid(['Job', 'When', 'State', 'Next', 'Do'], rows))}${section('runs', 'Runs', runs && output(runs))}`;
   return { title: 'Schedule', live };
 }
 
@@ -266,7 +261,7 @@ async function people(visit: Visit): Promise<Page> {
   const [users, status] = [await desk.command('gateway users'), await desk.command('gateway status')];
   const box = html`<label for="code">The code that somebody was told</label><input id="code" name="code" required><button>Let in</button>`;
   const rest = !users.failure && section('pair', 'Let somebody in', form(visit, 'gateway pair', {}, box));
-  const live = html`${section('people', 'People', shownOutput(users))}${section('deliveries', 'Deliveries', shownOutput(status))}`;
+  const live = html`${section('people', 'People', output(users))}${section('deliveries', 'Deliveries', output(status))}`;
   return { title: 'People and deliveries', live, rest };
 }
 
@@ -288,10 +283,10 @@ async function costs({ desk, query }: Visit): Promise<Page> {
   });
   const [value, part] = [sum(all.flatMap(({ rows }) => rows)), bars.reduce((total, bar) => total + bar.part, 0)];
   const links = DAYS.map((one) => html`<li><a href="/costs?days=${one}">${plural(one, 'day')}</a></li>`);
-  const said = `Of ${unit(value)} in ${plural(days, 'day')}, learning took ${unit(part)}: ${share(part, value)}.`;
+  const said = html`Of ${unit(value)} in ${plural(days, 'day')}, <span class="learning">learning</span> took ${unit(part)}: ${share(part, value)}.`;
   const drawn = chart(`${isPriced ? 'Cost' : 'Tokens'} a day, learning in another colour`, bars);
-  const nav = html`<nav aria-label="How long"><ul>${links}</ul></nav>`;
-  return { title: 'Costs', live: html`${nav}<p>${said}</p>${drawn}${shownOutput(shown)}` };
+  const top = html`<nav aria-label="How long"><ul>${links}</ul></nav><p>${said}</p>`;
+  return { title: 'Costs', live: html`${top}${drawn}${output(shown)}` };
 }
 
 async function doctor(visit: Visit): Promise<Page> {

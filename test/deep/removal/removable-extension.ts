@@ -19,6 +19,9 @@ export interface RemovableExtension {
   readonly rows: readonly string[];
 }
 
+const PAGES = [
+  ...['today', 'sessions', 'session', 'skills', 'skill', 'memory', 'pending', 'schedule', 'people', 'costs', 'doctor'],
+];
 const WINDOWS = ['clade', 'hearth', 'hermes', 'dream', 'mind', 'library', 'infra'];
 
 export const REMOVABLE: readonly RemovableExtension[] = [
@@ -223,9 +226,10 @@ export const REMOVABLE: readonly RemovableExtension[] = [
     name: 'dashboard',
     folder: 'src/surfaces/web',
     files: [
-      ...['docs/guide/dashboard.md', 'test/surfaces/web'],
-      ...['today-light', 'today-dark', 'session-light', 'costs-light', 'costs-dark'].map(
-        (name) => `docs/images/dashboard-${name}.png`,
+      ...['docs/guide/dashboard.md', 'test/surfaces/web', 'bench/dashboard.ts'],
+      ...PAGES.flatMap((name) =>
+        ['light', 'dark', 'light-phone', 'dark-phone'].map((how) => `docs/images/dashboard-${name}-${how}.webp`),
+>>>>>>> h-c
       ),
     ],
     lines: [
@@ -233,6 +237,7 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       { file: 'src/surfaces/cli/surface-commands.ts', cut: /^ {4}\(await import\('#surfaces\/web\/.*\n/m },
       { file: 'src/surfaces/cli/surface-commands.ts', cut: /^\/\*\* Commands of these words[\s\S]*?^\}\n\n/m },
       { file: 'README.md', cut: /^\[dashboard\]\(docs\/guide\/dashboard\.md\), /m },
+      { file: 'bench/run.ts', cut: /^ {2}dashboard: .*\n/m },
     ],
     rows: ['test/requirements/reach.ts'],
   },

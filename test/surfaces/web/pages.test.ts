@@ -6,7 +6,7 @@ import { dashboardCommands } from '#surfaces/web/commands.ts';
 import { verifies } from '../../verifies.ts';
 import { KEY, runOf, startServe } from '../api/serve-stage.ts';
 import { groundOf, openConversation, play } from '../app/app-fixture.ts';
-import { asHost, page, startSite, until } from './web-stage.ts';
+import { asHost, page, startSite, startVisit, until } from './web-stage.ts';
 
 const PATHS = ['', 'sessions', 'skills', 'memory', 'pending', 'schedule', 'people', 'costs', 'doctor'];
 const HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'&amp;';
@@ -33,8 +33,11 @@ verifies(['R5.140', 'R5.142'], 'each page answers, has one h1 and named landmark
   }
   assert.match(await site.text('/sessions'), /remember the port/);
   assert.match(await site.text('/sessions?q=port'), /<mark>port<\/mark>/);
-  assert.equal((await site.get('/sessions/nobody')).status, 404);
-  assert.equal((await site.get('/skills/%zz')).status, 404);
+  for (const none of ['nobody', '%zz', '%f0%28', '%00', '..%2f..%2fetc', `${'9'.repeat(5_000)}`, "'%20OR%201=1"])
+    for (const kind of ['sessions', 'skills'])
+      assert.equal((await site.get(`/${kind}/${none}`)).status, 404, `${kind} ${none.slice(0, 20)}`);
+  assert.equal((await site.get('/sessions/nobody/export')).status, 404);
+  assert.equal((await site.get('/sessions/nobody/more')).status, 404);
   const script = await (await site.get('/app.js')).text();
   assert.ok(script.length <= 8_192, `${script.length} bytes of script`);
   assert.doesNotMatch(script, /https?:/);
@@ -67,7 +70,12 @@ verifies(['R5.141'], 'a key becomes a cookie, and nothing is shown, taken or fra
   assert.equal((await app.doors.sessions.list()).length, 0);
   assert.equal((await post('/', { act: 'constructor' })).status, 303);
   assert.match(await (await get('/')).text(), /There is no such form/);
-  assert.equal(await asHost(`${url}/login`, 'evil.example'), 403);
+  const other = await (await startVisit(url)).text('/');
+  const token = /name="token" value="(\w+)"/.exec(other)?.[1] ?? '';
+  assert.equal((await post('/', { ...sent, token })).status, 403, 'the token of another visit');
+  assert.equal((await app.doors.sessions.list()).length, 0);
+  for (const path of [...PATHS, 'login', 'app.js', `?key=${KEY}`, 'sessions/x/export', 'live'])
+    assert.equal(await asHost(`${url}/${path}`, 'evil.example'), 403, path);
   assert.equal(await asHost(`${url}/login`, new URL(url).host), 200);
 });
 
@@ -119,6 +127,25 @@ verifies(['R5.144'], 'a page begins a session, is asked for a yes, steers, stops
   assert.notEqual(fork, path);
   assert.match(await site.text(fork), /It is gone\./);
   assert.match(await site.text(`${path}/export?format=jsonl`), /^\{.*clean up/s);
+});
+
+verifies(['R5.144'], 'a form about what is not there says so and does nothing', async (t) => {
+  const site = await startSite(t);
+  for (const fields of [
+    { act: 'send', session: 'nobody', text: 'hello' },
+    { act: 'send', session: '', text: '  ' },
+    { act: 'fork', session: 'nobody' },
+    { act: 'stop', session: 'nobody' },
+    { act: 'answer', id: 'none', answer: 'once' },
+    { act: 'pending accept', id: 'none' },
+    { act: 'cron pause', job: 'none' },
+    { act: 'gateway pair', code: 'NONE' },
+    { act: 'forget', session: 'all' },
+  ]) {
+    assert.equal((await site.post('/', fields as Record<string, string>)).headers.get('location'), '/');
+    assert.match(await site.text('/'), /role="status">\S/, fields.act);
+  }
+  assert.equal((await site.app.doors.sessions.list()).length, 0);
 });
 
 verifies(['R5.143'], 'what happens is told live, and what was missed is told after a cut', async (t) => {
@@ -188,7 +215,7 @@ verifies(['R5.142'], 'the schedule is paused and run, and a forgotten page says 
   const [job] = desk.jobs.list();
   assert.ok(job);
   await site.post('/schedule', { act: 'cron pause', job: job.id });
-  assert.match(await site.text('/schedule'), /<td>paused<\/td>/);
+  assert.match(await site.text('/schedule'), />paused</);
   await site.post('/schedule', { act: 'cron run', job: job.id });
   await until(async () => (await site.text('/schedule')).includes('Done it.'));
 });
@@ -209,8 +236,9 @@ verifies(['R5.147'], 'no page grows with the home', async (t) => {
   state.run(`INSERT INTO sessions(id, source, title, cwd, started_at, last_active_at, message_count)
     ${numbers(10_000)} SELECT 's' || i, 'cli', 'Session <' || i || '>', '/', i, i, 3 FROM n`);
   state.run(
-    `INSERT INTO messages(session, seq, role, at, body, text) ${numbers(5_000)}
-     SELECT (SELECT key FROM sessions WHERE id = ?), i, 'user', i, ?, '' FROM n`,
+    `INSERT INTO messages(session, seq, role, at, body, text, place) ${numbers(100_000)}
+     SELECT (SELECT key FROM sessions WHERE id = ?), i, 'user', i, CASE WHEN i < 99900 THEN '{"parts":[]}' ELSE ? END, '',
+     CASE i WHEN 99990 THEN 7 END FROM n`,
     ...[id, body],
   );
   state.run(`INSERT INTO usage(session, at, turn, purpose, model, input_tokens, output_tokens, cached_tokens,
@@ -221,6 +249,20 @@ verifies(['R5.147'], 'no page grows with the home', async (t) => {
     assert.ok(bytes <= 100_000, `${path} has ${bytes} bytes`);
   }
   assert.match(await site.text(`/sessions/${id}`), /skip=\d+">Older/);
+  const placed = state.get<{ id: number }>('SELECT id FROM messages WHERE place = 7')?.id;
+  const shown = async (skip: string) =>
+    [...(await site.text(`/sessions/${id}?skip=${skip}`)).matchAll(/class="message user" id="m(\d+)"/g)].map((one) =>
+      Number(one[1]),
+    );
+  assert.ok(!(await shown('0')).includes(placed ?? 0));
+  const oldest = await shown('99985');
+  assert.deepEqual(
+    [oldest.length, oldest[6], oldest[7]],
+    [15, (oldest[0] ?? 0) + 6, placed],
+    'one that was put in later',
+  );
+  assert.deepEqual(await shown('1e9'), []);
+  assert.deepEqual([await shown('-5'), await shown('NaN')], [await shown('0'), await shown('0')]);
   assert.match(await site.text('/sessions'), /skip=50">Older/);
 });
 

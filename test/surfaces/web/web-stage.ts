@@ -6,13 +6,16 @@ import { webPart } from '#surfaces/web/commands.ts';
 import type { ServerStep } from '#testing/scripted-server.ts';
 import { KEY, type Served, type ServeOptions, startServe } from '../api/serve-stage.ts';
 
-export interface Site extends Served {
+/** A browser that was let in. */
+export interface Visit {
   readonly cookie: string;
   get(path: string, init?: RequestInit): Promise<Response>;
   text(path: string): Promise<string>;
   /** A form of the page at `from`. */
   post(from: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
 }
+
+export interface Site extends Served, Visit {}
 
 export const page = webPart(async (words, seat) => {
   const seated = { isScreen: false, version: '', parts: async () => [], ...seat };
@@ -25,13 +28,16 @@ export async function startSite(
   options: ServeOptions = {},
 ): Promise<Site> {
   const served = await startServe(t, steps, { ...options, parts: [page] });
-  const entered = await fetch(`${served.url}/?key=${KEY}`, { redirect: 'manual' });
+  return { ...served, ...(await startVisit(served.url)) };
+}
+
+export async function startVisit(url: string): Promise<Visit> {
+  const entered = await fetch(`${url}/?key=${KEY}`, { redirect: 'manual' });
   const cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-  const get: Site['get'] = (path, { headers, ...init } = {}) =>
-    fetch(served.url + path, { redirect: 'manual', ...init, headers: { cookie, ...headers } });
-  const text: Site['text'] = async (path) => (await get(path)).text();
+  const get: Visit['get'] = (path, { headers, ...init } = {}) =>
+    fetch(url + path, { redirect: 'manual', ...init, headers: { cookie, ...headers } });
+  const text: Visit['text'] = async (path) => (await get(path)).text();
   return {
-    ...served,
     cookie,
     get,
     text,
@@ -40,7 +46,7 @@ export async function startSite(
       return get('/act', {
         method: 'POST',
         body: new URLSearchParams({ token, ...fields }),
-        headers: { origin: served.url, referer: served.url + from, ...headers },
+        headers: { origin: url, referer: url + from, ...headers },
       });
     },
   };
