@@ -151,8 +151,8 @@ describe('trajectories', () => {
       const means = {
         source: 'telegram',
         cwd: stage.cwd,
-        approver: denyingApprover,
-        asker: absentAsker,
+        approver: {},
+        asker: {},
         seat: 'guest',
       };
       const guest = await app.openConversation(means as never);
