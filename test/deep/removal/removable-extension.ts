@@ -229,7 +229,6 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       ...['docs/guide/dashboard.md', 'test/surfaces/web', 'bench/dashboard.ts'],
       ...PAGES.flatMap((name) =>
         ['light', 'dark', 'light-phone', 'dark-phone'].map((how) => `docs/images/dashboard-${name}-${how}.webp`),
->>>>>>> h-c
       ),
     ],
     lines: [
