@@ -91,7 +91,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'extensions/delegate': [300, 3],
   'extensions/mcp': [1_172, 7],
   'extensions/mixture': [130, 1],
-  'extensions/schedule': [1_084, 5],
+  'extensions/schedule': [1_085, 5],
   'extensions/user': [408, 3],
   'fleet/styx': [2_000, 12],
   'fleet/golem': [7_215, 38],
@@ -101,10 +101,10 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'surfaces/tui': [1_701, 7],
   'surfaces/api': [1_073, 5],
   'surfaces/acp': [400, 3],
-  'surfaces/gateway': [2_168, 11],
+  'surfaces/gateway': [2_218, 11],
   'surfaces/web': [850, 6],
   public: [159, 8],
-  testing: [3_663, 16],
+  testing: [3_666, 16],
 };
 
 /** Files of a room that its tests take, beside `room.ts`; those of a room of the fleet take no other of it. At most eight. */
@@ -153,9 +153,9 @@ export const ratchets = {
   /** Interfaces that are named in one place beside their declaration. */
   loneInterfaces: 169,
   /** String, template and regex literals over 200 characters outside of `*.rules.ts`. */
-  longLiterals: 128,
+  longLiterals: 130,
   /** Bytes of such literals in `*.rules.ts`. */
-  tableBytes: 111_962,
+  tableBytes: 113_216,
   /** Files of `src` that a test takes beside the fronts of rooms, the doubles and what is published. */
-  deepEdges: 1_396,
+  deepEdges: 1_400,
 } as const;
