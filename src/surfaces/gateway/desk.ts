@@ -175,14 +175,37 @@ export class Gateway {
     const who = seatIn(people, seat, row.said);
     if (who !== 'owner' && who !== 'guest') return mailbox.become(key, 'done');
     try {
-      const words = wordsOf(row.said.text);
-      if (words) await this.#command(seat, row, words, who);
-      else await this.#turn(seat, row, who);
+      await this.#begin(seat, row, who);
     } catch (error) {
       if (this.#ends.signal.aborted) return;
       if (isOfDisk(error)) throw error;
       app.background('gateway', Promise.reject(error));
       await this.#say(seat, row, [`It failed: ${app.redact(errorText(error))}`], 'failed');
+    }
+  }
+
+  #begin(seat: ChannelSeat, row: Received, who: Seat): Promise<void> {
+    const words = wordsOf(row.said.text);
+    if (words) return this.#command(seat, row, words, who);
+    const asked = this.#means.mailbox.askedBefore(row);
+    return asked ? this.#held(row, asked) : this.#turn(seat, row, who);
+  }
+
+  /** What was said before a question waits for its answer; what is said after it is one: that turn is left. */
+  async #held(
+    { lane, said }: Received,
+    { key, since }: { readonly key: number; readonly since: number },
+  ): Promise<void> {
+    if (said.at < since) return;
+    await this.#means.mailbox.become(key, 'failed');
+    this.#goOn(lane);
+  }
+
+  #goOn(lane: string): void {
+    const { mailbox, channels } = this.#means;
+    for (const { key, channel } of mailbox.received("lane = ? AND state IN ('received', 'running')", lane)) {
+      const seat = channels.find((one) => one.channel.name === channel);
+      if (seat) this.#lines.put(lane, () => this.#work(seat, key));
     }
   }
 
@@ -283,7 +306,7 @@ export class Gateway {
     const { said } = row;
     const [kind, id = '', at = ''] = said.text.split(':');
     const told =
-      kind === 'g' ? await this.#decided(seat, said, Number(id), at === '0') : this.#answered(said, id, Number(at));
+      kind === 'g' ? await this.#decided(said, Number(id), at === '0') : this.#answered(said, id, Number(at));
     await this.#means.mailbox.become(row.key, 'done');
     await seat.channel.pressed(said.press ?? '', told, this.#ends.signal);
   }
@@ -298,13 +321,13 @@ export class Gateway {
     return label;
   }
 
-  async #decided(seat: ChannelSeat, { person }: Incoming, key: number, goesOn: boolean): Promise<string> {
+  async #decided({ person }: Incoming, key: number, goesOn: boolean): Promise<string> {
     const { mailbox } = this.#means;
     const [row] = mailbox.received("key = ? AND state = 'asked'", key);
     if (!row) return 'This question is over.';
     if (row.said.person !== person) return 'This was not asked of you.';
     await mailbox.become(key, goesOn ? 'running' : 'failed', 0);
-    if (goesOn) this.#lines.put(row.lane, () => this.#work(seat, key));
+    this.#goOn(row.lane);
     return goesOn ? 'It goes on.' : 'Left.';
   }
 

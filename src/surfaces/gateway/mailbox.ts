@@ -134,6 +134,12 @@ export class Mailbox {
     await this.#db.transaction(() => this.#db.run(sql, state, attempts ?? null, key));
   }
 
+  /** An older message of the lane whose person is asked whether it goes on, and since when. */
+  askedBefore({ lane, key }: Received): { readonly key: number; readonly since: number } | undefined {
+    const since = '(SELECT max(since) FROM outbox WHERE message = inbox.key) AS since';
+    return this.#db.get(`SELECT key, ${since} FROM inbox WHERE lane = ? AND state = 'asked' AND key < ?`, lane, key);
+  }
+
   /** It was said into the turn of another one. */
   async steers(key: number, into: number): Promise<void> {
     await this.#db.transaction(() =>

@@ -98,6 +98,7 @@ async function createWorld(t: TestContext, seed: number, acts: World['acts']): P
 async function killOnce(t: TestContext, world: World): Promise<void> {
   world.child.kill('SIGKILL');
   await once(world.child, 'exit');
+  world.moment = 'receiving';
   world.child = startProcess(t, world.stage, world.telegram);
 }
 
@@ -143,13 +144,18 @@ export async function killAmongMany(t: TestContext, chats: number, each: number,
     }
     while (numbers.some((one) => !isAnswered(telegram, one, chat))) await goOn(telegram, chat);
   });
+  let isOver = false;
+  const ended = Promise.all(talks).then(() => {
+    isOver = true;
+  });
   const moments: Record<string, number> = {};
-  for (let kill = 1; kill <= kills; kill += 1) {
-    await pause(300 + random() * 2_000);
+  for (let kill = 1; kill <= kills && !isOver; kill += 1) {
+    await until(() => isOver || world.moment !== 'receiving');
+    await pause(random() * 1_500);
     moments[world.moment] = (moments[world.moment] ?? 0) + 1;
     await killOnce(t, world);
   }
-  await Promise.all(talks);
+  await ended;
   return { ...(await lookAt(world, all)), moments, lost: 0 };
 }
 

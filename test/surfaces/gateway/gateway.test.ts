@@ -175,3 +175,32 @@ verifies(
     assert.equal(gate.texts()[2], 'one');
   },
 );
+
+verifies(
+  ['R5.102', 'R5.104'],
+  'what was said before a question waits for its answer; what comes after it is one',
+  async (t) => {
+    const gate = await startGateway(t, ['one', 'two', 'three']);
+    gate.channel.say({ text: 'first' });
+    await gate.until(() => gate.mailbox.received("state = 'done'").length === 1);
+    const [first] = gate.mailbox.received('1 = 1');
+    const ask = async () => {
+      const buttons = [{ text: 'Go on', data: `g:${first?.key}:0` }];
+      await gate.mailbox.answer({ channel: 'memory', chat: '1', key: first?.key ?? 0 }, ['go on?'], {
+        state: 'asked',
+        buttons,
+      });
+      await gate.until(() => gate.texts().at(-1) === 'go on?');
+    };
+    await ask();
+    gate.channel.say({ text: 'second', at: 0 });
+    await gate.until(() => gate.mailbox.received("state = 'received'").length === 1);
+    gate.channel.press('Go on');
+    await gate.until(() => gate.texts().length === 4);
+    await ask();
+    gate.channel.say({ text: 'third' });
+    await gate.until(() => gate.texts().length === 6);
+    assert.deepEqual(gate.texts(), ['one', 'go on?', 'one', 'two', 'go on?', 'three']);
+    assert.equal(gate.mailbox.received("state = 'failed'").length, 1);
+  },
+);
