@@ -97,13 +97,13 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'fleet/golem': [7_215, 38],
   'fleet/meta': [4_994, 24],
   'surfaces/app': [10_100, 58],
-  'surfaces/cli': [4_918, 20],
+  'surfaces/cli': [4_919, 20],
   'surfaces/tui': [1_701, 7],
   'surfaces/api': [1_073, 5],
   'surfaces/acp': [400, 3],
-  'surfaces/gateway': [2_218, 11],
+  'surfaces/gateway': [2_244, 11],
   'surfaces/web': [850, 6],
-  public: [159, 8],
+  public: [160, 8],
   testing: [3_666, 16],
 };
 
@@ -151,7 +151,7 @@ export const ratchets = {
   /** Functions with more than 4 positional parameters. */
   longSignatures: 0,
   /** Interfaces that are named in one place beside their declaration. */
-  loneInterfaces: 169,
+  loneInterfaces: 168,
   /** String, template and regex literals over 200 characters outside of `*.rules.ts`. */
   longLiterals: 130,
   /** Bytes of such literals in `*.rules.ts`. */

@@ -28,6 +28,7 @@ export type {
 export { startFakeHomeserver } from '#testing/homeserver/fake-homeserver.ts';
 export type { HomeserverFault, HomeserverRequest } from '#testing/homeserver/listener.ts';
 export { createManualClock, type ManualClock, type ManualClockOptions } from '#testing/manual-clock.ts';
+export { MemoryChannel, type ShownPiece } from '#testing/memory-channel.ts';
 export {
   createScriptedJudge,
   createScriptedModel,

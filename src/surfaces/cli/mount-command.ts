@@ -199,6 +199,7 @@ const ALONE: Readonly<Record<string, string>> = {
   styx: 'status',
   import: '--help',
   repair: 'show',
+  user: 'show',
 };
 
 /** Short forms of the chat only. */

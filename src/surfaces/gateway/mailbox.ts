@@ -1,6 +1,7 @@
 // Owns the rows of gateway.sqlite: what came (inbox), what is to go out (outbox), and in which session a lane talks. Knows no channel's words.
 // Invariants: what came is a row before anything else happens, once; an answer and the end of its message are one transaction; of one chat
-// the oldest piece goes first; a piece whose receipt was lost is sent once more and counted.
+// the oldest piece goes first; a piece whose receipt was lost is sent once more and counted. A kill takes nothing of it, a power cut at most the
+// last steps: never a message or an answer.
 import type { Clock } from '#base/clock.ts';
 import type { Database, SqlValue } from '#base/database/connection.ts';
 import type { RoomSchema } from '#base/database.ts';
@@ -126,12 +127,12 @@ export class Mailbox {
   /** Its turn begins, or goes on. */
   async begin({ key }: Received, session: string, mark: number): Promise<void> {
     const sql = `UPDATE inbox SET state = 'running', attempts = attempts + 1, session = ?, mark = ? WHERE key = ?`;
-    await this.#db.transaction(() => this.#db.run(sql, session, mark, key));
+    await this.#db.lightTransaction(() => this.#db.run(sql, session, mark, key));
   }
 
   async become(key: number, state: InboxState, attempts?: number): Promise<void> {
     const sql = 'UPDATE inbox SET state = ?, attempts = coalesce(?, attempts) WHERE key = ?';
-    await this.#db.transaction(() => this.#db.run(sql, state, attempts ?? null, key));
+    await this.#db.lightTransaction(() => this.#db.run(sql, state, attempts ?? null, key));
   }
 
   /** An older message of the lane whose person is asked whether it goes on, and since when. */
@@ -142,7 +143,7 @@ export class Mailbox {
 
   /** It was said into the turn of another one. */
   async steers(key: number, into: number): Promise<void> {
-    await this.#db.transaction(() =>
+    await this.#db.lightTransaction(() =>
       this.#db.run("UPDATE inbox SET state = 'steering', mark = ? WHERE key = ?", into, key),
     );
   }
@@ -220,11 +221,11 @@ export class Mailbox {
 
   async sending({ key }: Piece): Promise<void> {
     const sql = "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE key = ?";
-    await this.#db.transaction(() => this.#db.run(sql, key));
+    await this.#db.lightTransaction(() => this.#db.run(sql, key));
   }
 
   async sent(piece: Piece, result: Sent): Promise<void> {
-    await this.#db.transaction(() => {
+    await this.#db.lightTransaction(() => {
       this.#ended(piece, result);
       const sql = 'SELECT message FROM outbox WHERE key = ?';
       const row = this.#db.get<{ readonly message: number | null }>(sql, piece.key);
