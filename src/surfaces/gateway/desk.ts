@@ -173,7 +173,9 @@ export class Gateway {
     const [row] = mailbox.received("key = ? AND state IN ('received', 'running')", key);
     if (!row || this.#ends.signal.aborted) return;
     const who = seatIn(people, seat, row.said);
-    if (who !== 'owner' && who !== 'guest') return mailbox.become(key, 'done');
+    // Of somebody who is a guest by now nothing is said in a session of the owner.
+    const isMoved = laneOf(people, seat, row.said) !== row.lane;
+    if ((who !== 'owner' && who !== 'guest') || isMoved) return mailbox.become(key, 'done');
     try {
       await this.#begin(seat, row, who);
     } catch (error) {

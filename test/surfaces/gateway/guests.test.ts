@@ -245,3 +245,17 @@ verifies('R5.113', 'toolsets of the configuration are added to what guests have'
   await gate.until(() => gate.channel.shown.length === 1);
   assert.deepEqual(seen, [[...HIS, 'web_fetch']]);
 });
+
+verifies('R5.113', 'what waited of somebody who is a guest by now is said in no session of the owner', async (t) => {
+  const first = await startGateway(t, []);
+  const code = await first.people.begin({ channel: 'memory', person: '9', name: 'Ada', chat: '9' });
+  await first.people.pair(code ?? '', 'guest');
+  first.channel.say({ person: '9', chat: '9', text: 'read it to me', isGroup: true, isMeant: false });
+  await first.until(() => first.mailbox.received("state = 'done'").length === 1);
+  const [{ said } = assert.fail()] = first.mailbox.received('1 = 1');
+  await first.mailbox.keep('memory', [[{ ...said, id: 'waited', isGroup: false }, 'owner']]);
+  await first.stop();
+  const gate = await startGateway(t, [], { stage: first.stage, channel: first.channel });
+  await gate.until(() => gate.mailbox.received("state = 'done'").length === 2);
+  assert.deepEqual(await gate.app.doors.sessions.list({ source: 'memory' }), []);
+});
