@@ -67,7 +67,7 @@ test('every line of the page works, in order; the bot answers, and brings what w
 
   const own = `bin/talaria config set gateway.telegram.api_root ${telegram.apiRoot}\nbin/talaria config set serve.port 0\n`;
   const first = set
-    .replace(/^git clone .*\n/, '')
+    .replace(/^npm install\n/, '')
     .replace(/setup .*/, `setup --base-url ${model.baseUrl} --model scripted-model`)
     .replace('TOKEN=…', `TOKEN=${telegram.token}`);
   const lost = await typed('bin/talaria sessions export --all --format openai x.jsonl');

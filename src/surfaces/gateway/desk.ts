@@ -11,7 +11,7 @@ import type { Button, Channel, Incoming } from '#core/agent/channel.ts';
 import { type Conversation, stopRequest } from '#core/agent/conversation.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { type ChannelSeat, Lines, laneOf, seatIn } from './lanes.ts';
-import type { Mailbox, Piece, Received } from './mailbox.ts';
+import type { Mailbox, OpenBefore, Piece, Received } from './mailbox.ts';
 import type { People, Seat } from './people.ts';
 import { type Answer, GatewayEnds, runMessage, type TurnPlace } from './turn.ts';
 import { runWords, wordsOf } from './words.ts';
@@ -189,16 +189,16 @@ export class Gateway {
   #begin(seat: ChannelSeat, row: Received, who: Seat): Promise<void> {
     const words = wordsOf(row.said.text);
     if (words) return this.#command(seat, row, words, who);
-    const asked = this.#means.mailbox.askedBefore(row);
-    return asked ? this.#held(row, asked) : this.#turn(seat, row, who);
+    const before = this.#means.mailbox.openBefore(row);
+    return before ? this.#held(row, before) : this.#turn(seat, row, who);
   }
 
-  /** What was said before a question waits for its answer; what is said after it is one: that turn is left. */
-  async #held(
-    { lane, said }: Received,
-    { key, since }: { readonly key: number; readonly since: number },
-  ): Promise<void> {
-    if (said.at < since) return;
+  /**
+   * What was said before a question waits for its answer; what is said after it is one: that turn is left. One that was just told to go on
+   * stands in the line, and this one again behind it.
+   */
+  async #held({ lane, said }: Received, { key, state, since }: OpenBefore): Promise<void> {
+    if (state === 'running' || said.at < since) return;
     await this.#means.mailbox.become(key, 'failed');
     this.#goOn(lane);
   }

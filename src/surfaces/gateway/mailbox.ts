@@ -16,6 +16,12 @@ import type { Button, Incoming, Outgoing, Sent } from '#core/agent/channel.ts';
  */
 export type InboxState = 'received' | 'running' | 'steering' | 'asked' | 'answered' | 'done' | 'failed';
 
+export interface OpenBefore {
+  readonly key: number;
+  readonly state: InboxState;
+  readonly since: number;
+}
+
 export interface Received {
   readonly key: number;
   readonly channel: string;
@@ -135,10 +141,11 @@ export class Mailbox {
     await this.#db.lightTransaction(() => this.#db.run(sql, state, attempts ?? null, key));
   }
 
-  /** An older message of the lane whose person is asked whether it goes on, and since when. */
-  askedBefore({ lane, key }: Received): { readonly key: number; readonly since: number } | undefined {
+  /** An older message of the lane that is begun, or whose person is asked whether it goes on, and since when. */
+  openBefore({ lane, key }: Received): OpenBefore | undefined {
     const since = '(SELECT max(since) FROM outbox WHERE message = inbox.key) AS since';
-    return this.#db.get(`SELECT key, ${since} FROM inbox WHERE lane = ? AND state = 'asked' AND key < ?`, lane, key);
+    const older = "lane = ? AND state IN ('asked', 'running') AND key < ? ORDER BY key LIMIT 1";
+    return this.#db.get(`SELECT key, state, ${since} FROM inbox WHERE ${older}`, lane, key);
   }
 
   /** It was said into the turn of another one. */

@@ -52,10 +52,7 @@ async function runIn(place: TurnPlace, talk: Conversation): Promise<Answer | und
   await mailbox.talksIn(row.lane, id, { channel: row.channel, chat: row.said.chat });
   const past = await app.doors.sessions.messages(id);
   const after = row.state === 'running' && row.session === id ? past.filter((one) => one.id > row.mark) : [];
-  const next = after.findIndex((one, at) => at > 0 && beginsTurn(one));
-  // Others were said since it was cut off, so it cannot be gone on with: it has its answer, or is said anew.
-  const own = next < 0 ? after : after.slice(0, next);
-  const since = next < 0 || answerIn(own) !== undefined ? own : [];
+  const since = turnOf(after, row.said.text);
   const last = since.at(-1);
   if (last?.message.role === 'assistant' && last.message.cut === 'aborted') {
     // What had arrived of an answer when the program ended is asked for again, whole.
@@ -93,6 +90,20 @@ function answerIn(since: readonly StoredMessage[]): string | undefined {
 
 function beginsTurn({ message: { role, parts } }: StoredMessage): boolean {
   return role === 'user' && !parts.some((part) => 'label' in part && part.label === 'steer');
+}
+
+/** Of what was said since it began: its own turn, as far as it came. Empty: it was not said yet, or others spoke before it had an answer. */
+function turnOf(after: readonly StoredMessage[], text: string): readonly StoredMessage[] {
+  const begin = after.findIndex((one) => beginsTurn(one) && says(one, text));
+  if (begin < 0) return after.some(beginsTurn) ? [] : after;
+  const next = after.findIndex((one, at) => at > begin && beginsTurn(one));
+  const own = after.slice(begin, next < 0 ? undefined : next);
+  return next < 0 || answerIn(own) !== undefined ? own : [];
+}
+
+/** Without words it came with files: whatever began is taken for it. */
+function says({ message: { parts } }: StoredMessage, text: string): boolean {
+  return text === '' || parts.some((part) => part.type === 'text' && part.text.trim() === text.trim());
 }
 
 function hasCalls({ parts }: Message): boolean {
