@@ -46,6 +46,15 @@ export interface Room {
   readonly open?: (ground: RoomGround) => OpenRoom | Promise<OpenRoom>;
 }
 
+/** One thing to tell. */
+export interface Delivery {
+  /** The same when it is told again. */
+  readonly ref: string;
+  /** `local`, `telegram:CHAT`, `webhook:NAME`. */
+  readonly to: string;
+  readonly text: string;
+}
+
 /** What a room adds to an agent. Names that are taken end the start with `name-taken`. */
 export interface OpenRoom {
   /** Those of `lends`. */
@@ -55,6 +64,11 @@ export interface OpenRoom {
   readonly sessionTools?: (session: SessionPlace) => Promise<readonly AnyTool[]>;
   /** A line for the owner at the start of a chat, where something happened that he has not seen. */
   readonly news?: () => Promise<readonly string[]>;
+  /**
+   * What it has for a channel: targets as `telegram:*`, where `*` stands for anything. `keep` makes it durable elsewhere before it counts as told;
+   * a `ref` may come to it twice.
+   */
+  readonly deliveries?: (to: string, keep: (all: readonly Delivery[]) => Promise<void>) => Promise<void>;
   readonly hooks?: readonly Hooks[];
   /** Loaded when the model-free tier answers. */
   readonly rules?: () => Promise<readonly ReflexRule[]>;

@@ -10,7 +10,7 @@ import { parseJson } from '#base/json.ts';
 import type { HolderState } from '#base/process/holder.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { ellipsize, oneLine } from '#base/text.ts';
-import type { Forgets, Forgot } from '#core/agent/room.ts';
+import type { Delivery, Forgets, Forgot } from '#core/agent/room.ts';
 import { eraseFreed } from '#mind/sessions/sweep-text.ts';
 import { type Schedule, times } from './when.ts';
 
@@ -56,15 +56,6 @@ export type Run = {
   readonly delivery: 'none' | 'queued' | 'sent' | 'failed';
   readonly result: string | null;
 };
-
-/** One thing to tell. */
-export interface News {
-  /** The same when it is told again. */
-  readonly ref: string;
-  /** Where the job delivers. */
-  readonly to: string;
-  readonly text: string;
-}
 
 export const scheduleSchema: RoomSchema = {
   room: 'schedule',
@@ -274,7 +265,11 @@ export class Jobs {
    * What has not been told of jobs that deliver to `to` (`local`, or a target in which `*` stands for anything): each result once, a failing job once a
    * day, and once that it works again. `keep`: makes it durable elsewhere before it counts as told; a `ref` may come to it twice.
    */
-  async news(now: number, to = 'local', keep?: (all: readonly News[]) => Promise<void>): Promise<readonly News[]> {
+  async news(
+    now: number,
+    to = 'local',
+    keep?: (all: readonly Delivery[]) => Promise<void>,
+  ): Promise<readonly Delivery[]> {
     const rows = this.#db.all<Run & { target: string | null }>(FRESH_RUNS, to);
     if (this.#db.readOnly || rows.length === 0) return [];
     const groups = [...Map.groupBy(rows, ({ job }) => job).values()].map((runs) =>
@@ -294,7 +289,7 @@ export class Jobs {
   #told(runs: readonly (Run & { target: string | null })[], now: number, isWhole: boolean) {
     const { job = '', target } = runs[0] ?? {};
     const said = (text: string | null) => (isWhole ? (text ?? '') : ellipsize(oneLine(text ?? ''), 200));
-    const about = (id: number, text: string): News => ({ ref: `cron:${id}`, to: target ?? 'local', text });
+    const about = (id: number, text: string): Delivery => ({ ref: `cron:${id}`, to: target ?? 'local', text });
     const results = runs.filter(({ delivery }) => delivery === 'queued').slice(-3);
     const news = results.map(({ id, name, result }) =>
       about(id, isWhole ? said(result) : `cron ${name}: ${said(result)}`),

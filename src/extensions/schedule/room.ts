@@ -75,6 +75,7 @@ function openSchedule(ground: RoomGround): OpenRoom {
     tools: [lateTool(card, load)],
     rules: async () => (await import('./commands.ts')).scheduleRules,
     news: async () => (isThere() ? (await (await desk()).jobs.news(clock.now())).map(({ text }) => text) : []),
+    deliveries: async (to, keep) => void (isThere() && (await (await desk()).jobs.news(clock.now(), to, keep))),
     forget: async (what) => (isThere() ? (await desk()).jobs.forget(what) : []),
     imports: {
       entry: 'cron',

@@ -179,6 +179,8 @@ export interface App {
   readonly isReflexFirst: () => boolean;
   /** What Talaria is, what it found, and three things to type in this folder. */
   firstScreen(): Promise<readonly string[]>;
+  /** Of every room: see `OpenRoom.deliveries`. */
+  deliveries: NonNullable<OpenRoom['deliveries']>;
   /** What rooms take over of a home of hermes-agent. */
   readonly imports: () => readonly NonNullable<OpenRoom['imports']>[];
   /** What `forget` takes out of what the rooms keep themselves. */

@@ -193,6 +193,10 @@ class ComposedApp implements App {
     return [...firstScreen({ ...facts, walls: this.walls().state() }), ...news.flat()];
   }
 
+  async deliveries(...wanted: Parameters<App['deliveries']>): Promise<void> {
+    for (const deliver of this.#parts.rooms.each('deliveries')) await deliver(...wanted);
+  }
+
   async commands(): Promise<readonly AnyCommand[]> {
     const { allCommands } = await import('./commands/shell-commands.ts');
     return allCommands({ environment: this.environment, app: async () => this }, this.#parts.rooms.all);

@@ -406,14 +406,13 @@ export class Gateway {
     }
   }
 
-  /** What jobs of the schedule have for this channel. */
+  /** What rooms have for this channel: answers of the schedule. */
   async #deliver(channel: Channel, signal: AbortSignal): Promise<void> {
     const { mailbox, app } = this.#means;
     const head = `${channel.name}:`;
     for (;;) {
-      const { jobs } = await app.doors.schedule();
       const target = channel.name.startsWith('webhook:') ? channel.name : `${head}*`;
-      await jobs.news(app.clock.now(), target, (all) => {
+      await app.deliveries(target, (all) => {
         const chatOf = (to: string) => (to === channel.name ? 'schedule' : to.slice(head.length));
         const rows = all.map(({ ref, to, text }) => ({ ref, chat: chatOf(to), pieces: channel.pieces(text) }));
         return mailbox.deliver(channel.name, rows);

@@ -24,6 +24,9 @@ const PAGES = [
 ];
 const WINDOWS = ['clade', 'hearth', 'hermes', 'dream', 'mind', 'library', 'infra'];
 
+/** Benches of what `talaria serve` serves, and of what lives inside it. */
+const SERVES = ['reach', 'reach-serve', 'gateway', 'dashboard'].map((name) => `bench/${name}.ts`);
+
 export const REMOVABLE: readonly RemovableExtension[] = [
   {
     name: 'curator',
@@ -95,14 +98,21 @@ export const REMOVABLE: readonly RemovableExtension[] = [
   },
   ...['mcp', 'schedule'].map((name) => ({
     name,
-    files: [`docs/guide/${name}.md`, ...(name === 'mcp' ? [] : ['bench/reach.ts', 'bench/reach-serve.ts'])],
+    files: [`docs/guide/${name}.md`, ...(name === 'mcp' ? [] : SERVES)],
     lines: [
       { file: 'src/surfaces/app/rooms.ts', cut: name === 'mcp' ? /^ {2}mcp: .*\n/m : /^ {2}cron: .*\n/m },
       {
         file: 'README.md',
         cut: name === 'mcp' ? /\[MCP\]\(docs\/guide\/mcp\.md\),\n/ : /\[schedule\]\(docs\/guide\/schedule\.md\), /,
       },
-      ...(name === 'mcp' ? [] : [{ file: 'bench/run.ts', cut: /^ {2}'reach-start': .*\n {2}'reach-serve': .*\n/m }]),
+      ...(name === 'mcp'
+        ? []
+        : [
+            {
+              file: 'bench/run.ts',
+              cut: /^ {2}'reach-start': .*\n {2}'reach-serve': .*\n {2}gateway: .*\n {2}dashboard: .*\n/m,
+            },
+          ]),
     ],
     rows: ['test/requirements/reach.ts'],
   })),
@@ -147,8 +157,8 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       { file: 'src/surfaces/cli/surface-commands.ts', cut: /^ {2}\[\['gateway'\], .*\n/m },
       { file: 'src/surfaces/cli/surface-commands.ts', cut: /^ {4}\(await import\('#surfaces\/gateway\/.*\n/m },
       { file: 'test/deep/properties.test.ts', cut: /^await import\('\.\.\/surfaces\/gateway\/.*\n/m },
-      { file: 'bench/run.ts', cut: /^ {2}gateway: .*\n/m },
-      { file: 'test/deep/examples.test.ts', cut: /^ {2}'gateway\.ts': .*\n/m },
+      { file: 'bench/run.ts', cut: /^ {2}gateway: .*\n/m, isShared: true },
+      { file: 'test/deep/examples.test.ts', cut: /^ {2}'gateway\.ts':\s+\/.*\n/m },
       {
         file: 'README.md',
         cut: /^\[gateway\]\(docs\/guide\/gateway\.md\), \[a small server in five minutes\]\(docs\/guide\/small-server\.md\),\n/m,
@@ -236,7 +246,7 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       { file: 'src/surfaces/cli/surface-commands.ts', cut: /^ {4}\(await import\('#surfaces\/web\/.*\n/m },
       { file: 'src/surfaces/cli/surface-commands.ts', cut: /^\/\*\* Commands of these words[\s\S]*?^\}\n\n/m },
       { file: 'README.md', cut: /^\[dashboard\]\(docs\/guide\/dashboard\.md\), /m },
-      { file: 'bench/run.ts', cut: /^ {2}dashboard: .*\n/m },
+      { file: 'bench/run.ts', cut: /^ {2}dashboard: .*\n/m, isShared: true },
     ],
     rows: ['test/requirements/reach.ts'],
   },

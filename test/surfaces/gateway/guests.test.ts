@@ -137,7 +137,7 @@ async function ownersOf({ stage: { root, cwd }, app, mailbox, people }: GatewayS
     said: (await Promise.all(sessions.map((id) => app.doors.sessions.messages(id)))).flat(),
     lanes: ['owner', 'memory:group:-5'].map((lane) => mailbox.sessionOf(lane)),
     people: people.all().map(({ person, seat }) => [person, seat]),
-    jobs: (await app.doors.schedule()).jobs.list().length,
+    jobs: existsSync(join(root, 'schedule.sqlite')),
     model: app.model().id,
   };
 }
