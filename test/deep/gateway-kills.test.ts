@@ -13,7 +13,7 @@ verifies(
   ['R5.102', 'R5.104', 'R5.105', 'R5.106', 'R5.121'],
   '500 kills: every message is answered, in order, and no command runs twice',
   {
-    options: { timeout: 900_000 },
+    options: { timeout: 1_500_000 },
     run: async (t) => {
       const all = await Promise.all([4711, 4712].map((seed) => killGateway(t, 250, seed)));
       for (const kills of all) t.diagnostic(figuresOf(kills));
