@@ -101,7 +101,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'surfaces/tui': [1_701, 7],
   'surfaces/api': [1_073, 5],
   'surfaces/acp': [400, 3],
-  'surfaces/gateway': [2_261, 11],
+  'surfaces/gateway': [2_262, 11],
   'surfaces/web': [850, 6],
   public: [160, 8],
   testing: [3_666, 16],

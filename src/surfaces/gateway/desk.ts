@@ -58,7 +58,8 @@ export class Gateway {
   readonly #running = new Map<string, Running>();
   readonly #asking = new Map<string, Asking>();
   readonly #ends = new AbortController();
-  #nudge = Promise.withResolvers<void>();
+  /** Of those who wait for pieces, one a channel. */
+  readonly #nudges = new Set<() => void>();
 
   constructor(means: GatewayMeans) {
     this.#means = means;
@@ -349,7 +350,7 @@ export class Gateway {
   }
 
   #wake(): void {
-    this.#nudge.resolve();
+    for (const nudge of this.#nudges) nudge();
   }
 
   /** Pieces of one chat in their order, chats side by side. */
@@ -368,10 +369,11 @@ export class Gateway {
       }
       const wait = Math.max(10, (mailbox.nextAt(channel.name) ?? Number.POSITIVE_INFINITY) - app.clock.now());
       const waking = new AbortController();
-      const slept = app.clock.sleep(Math.min(LOOK_MS, wait), AbortSignal.any([signal, waking.signal]));
-      await Promise.race([slept.catch(() => undefined), this.#nudge.promise]);
-      waking.abort();
-      this.#nudge = Promise.withResolvers();
+      const nudge = () => waking.abort();
+      this.#nudges.add(nudge);
+      const sleep = app.clock.sleep(Math.min(LOOK_MS, wait), AbortSignal.any([signal, waking.signal]));
+      await sleep.catch(() => undefined);
+      this.#nudges.delete(nudge);
     }
     await Promise.allSettled(sending.values());
   }

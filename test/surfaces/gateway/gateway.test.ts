@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { TalariaError } from '#base/errors.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
+import { MemoryChannel } from '#testing/memory-channel.ts';
 import { verifies } from '../../verifies.ts';
 import { startGateway } from './gateway-stage.ts';
 
@@ -204,3 +205,18 @@ verifies(
     assert.equal(gate.mailbox.received("state = 'failed'").length, 1);
   },
 );
+
+verifies(['R5.102', 'R5.105'], 'of two channels each sends at once what it has, however often', async (t) => {
+  const all = ['one', 'two'].map((name) => new MemoryChannel(name));
+  const seat = { allow: ['1'], groups: 'off', progress: 'off' } as const;
+  const channels = all.map((channel) => ({ channel, ...seat }));
+  const gate = await startGateway(t, ['a', 'b', 'c', 'd'], {
+    app: { clock: createManualClock() },
+    means: { channels },
+  });
+  for (const count of [1, 2])
+    for (const channel of all) {
+      channel.say({ text: 'hello' });
+      await gate.until(() => channel.shown.length === count);
+    }
+});
