@@ -37,7 +37,7 @@ describe('any string is a legal question', () => {
         const read = (await store.messages(id)).at(-1);
         assert.deepEqual(read, stored);
       });
-      await fc.assert(keep, { numRuns: 150 });
+      await fc.assert(keep, { numRuns: runs(1500) });
       assert.deepEqual(await store.checkIndex(), { agrees: true, differences: [] });
     }));
 });

@@ -194,16 +194,17 @@ describe('config.yaml', () => {
     },
   );
 
-  test('six commands that set something at once keep six settings', async (t) => {
+  test('commands that set something at once keep all settings', async (t) => {
     const home = createTempHome(t);
     const env = { ...process.env, TALARIA_HOME: home.path };
-    const ended = Array.from({ length: 6 }, async (_, n) => {
-      const words = ['config', 'set', `providers.p${n}.base_url`, `http://localhost:${n}`];
+    const names = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'].slice(0, many(6, 3));
+    const ended = names.map(async (name, n) => {
+      const words = ['config', 'set', `providers.${name}.base_url`, `http://localhost:${n}`];
       return once(spawn(process.execPath, [MAIN, ...words], { env, stdio: 'ignore' }), 'close');
     });
     assert.deepEqual([...new Set((await Promise.all(ended)).map(([code]) => code))], [0]);
     const { config } = await loadConfig(join(home.path, 'config.yaml'));
-    assert.deepEqual(Object.keys(config.providers).sort(), ['p0', 'p1', 'p2', 'p3', 'p4', 'p5']);
+    assert.deepEqual(Object.keys(config.providers).sort(), names);
   });
 
   test('whatever the text, it is read or refused with a position, never anything else', async (t) => {
