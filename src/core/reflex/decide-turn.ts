@@ -280,6 +280,8 @@ type Tried = Map<string, LinePart | undefined>;
 const MOST_PARTS = 5;
 /** An order with a joint behind so many words is a story. */
 const MOST_WORDS = 40;
+/** And a text of so many words is none of several orders. */
+const MOST_TOKENS = 600;
 /** Words that a verb before them also governs: `read a.md and b.md`. */
 const SHARED_VERB = 3;
 
@@ -292,6 +294,7 @@ function splitParts(
 ): LineParts | undefined {
   if (depth === 0) return undefined;
   const { tokens } = readLine(input.text);
+  if (tokens.length > MOST_TOKENS) return undefined;
   let remainder: LineParts | undefined;
   for (const [before, after] of joints(tokens)) {
     const here = partOf(rules, input, input.text.slice(0, before), tried);
