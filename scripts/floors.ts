@@ -77,7 +77,7 @@ export const limits = { fileLines: 600 } as const;
 export const budgets: Readonly<Record<string, readonly [lines: number, files: number]>> = {
   base: [5_589, 46],
   'core/model': [7_154, 31],
-  'core/reflex': [1_176, 8],
+  'core/reflex': [1_162, 8],
   'core/agent': [4_412, 25],
   'core/tools': [9_647, 52],
   'mind/sessions': [6_335, 38],

@@ -1,6 +1,6 @@
-// Owns how often a property is tried: a twenty-fourth of its full count in `npm test`, all of it in `npm run test:deep`
+// Owns how often a property is tried: a sixteenth of its full count in `npm test`, all of it in `npm run test:deep`
 // (test/deep/properties.test.ts loads the same files). Knows no property.
-let share = 24;
+let share = 16;
 
 /** For files that are loaded afterwards. */
 export function tryAll(): void {

@@ -274,47 +274,31 @@ interface LineParts {
   readonly left?: string;
 }
 
-/** What is of which form in one line: a word that comes again is read once. */
-type Tried = Map<string, LinePart | undefined>;
-
 const MOST_PARTS = 5;
 /** An order with a joint behind so many words is a story. */
 const MOST_WORDS = 40;
-/** And a text of so many words is none of several orders. */
-const MOST_TOKENS = 600;
 /** Words that a verb before them also governs: `read a.md and b.md`. */
 const SHARED_VERB = 3;
 
 /** A line with several verbs as its parts; undefined when its first words up to any joint are of no form. */
-function splitParts(
-  rules: readonly ReflexRule[],
-  input: ReflexInput,
-  depth = MOST_PARTS,
-  tried: Tried = new Map(),
-): LineParts | undefined {
+function splitParts(rules: readonly ReflexRule[], input: ReflexInput, depth = MOST_PARTS): LineParts | undefined {
   if (depth === 0) return undefined;
   const { tokens } = readLine(input.text);
-  if (tokens.length > MOST_TOKENS) return undefined;
   let remainder: LineParts | undefined;
   for (const [before, after] of joints(tokens)) {
-    const here = partOf(rules, input, input.text.slice(0, before), tried);
+    const here = partOf(rules, input, input.text.slice(0, before));
     if (here === undefined) continue;
     const rest = input.text.slice(after).replace(/\?\s*$/, '');
-    const next = partsOf(rules, input, rest, { depth: depth - 1, tried }) ?? sharedVerb(rules, input, here, rest);
+    const next = partsOf(rules, input, rest, depth - 1) ?? sharedVerb(rules, input, here, rest);
     if (next !== undefined) return { ...next, parts: [here, ...next.parts] };
     remainder ??= { parts: [here], left: rest.trim() };
   }
   return remainder;
 }
 
-function partsOf(
-  rules: readonly ReflexRule[],
-  input: ReflexInput,
-  text: string,
-  { depth, tried }: { readonly depth: number; readonly tried: Tried },
-): LineParts | undefined {
-  const whole = partOf(rules, input, text, tried);
-  return whole === undefined ? splitParts(rules, reflexInput(text, input), depth, tried) : { parts: [whole] };
+function partsOf(rules: readonly ReflexRule[], input: ReflexInput, text: string, depth: number): LineParts | undefined {
+  const whole = partOf(rules, input, text);
+  return whole === undefined ? splitParts(rules, reflexInput(text, input), depth) : { parts: [whole] };
 }
 
 function sharedVerb(
@@ -330,19 +314,11 @@ function sharedVerb(
   return part?.rule === first.rule ? { parts: [part] } : undefined;
 }
 
-function partOf(
-  rules: readonly ReflexRule[],
-  around: ReflexInput,
-  text: string,
-  tried: Tried = new Map(),
-): LinePart | undefined {
-  if (tried.has(text)) return tried.get(text);
+function partOf(rules: readonly ReflexRule[], around: ReflexInput, text: string): LinePart | undefined {
   const input = reflexInput(text, around);
   const ranked = rankRules(rules, input).map(aboutPartBefore);
   const [best] = ranked;
-  const part = best !== undefined && isClear(ranked) ? { ...best, input } : undefined;
-  tried.set(text, part);
-  return part;
+  return best !== undefined && isClear(ranked) ? { ...best, input } : undefined;
 }
 
 /** `it` is the file of the part before, known once that part is done; alone it asks. */

@@ -37,12 +37,19 @@ export function fitForms(forms: readonly string[], line: Line, around: Around): 
   if (line.tokens.length === 0) return undefined;
   for (const slips of ['none', 'swapped', 'near'] as const)
     for (const form of all) {
-      const slots = new Walk(line, around, slips).walk(form.nodes, 0, form.preset);
+      const slots = new Walk(line, around, slips).walk({ nodes: form.nodes, from: 0 }, 0, form.preset);
       if (slots === undefined) continue;
       const score = form.weight * SCORES[slips];
       return { score, slots, ...(form.missing === undefined ? {} : { missing: form.missing }) };
     }
   return undefined;
+}
+
+/** What of a form is not read yet: `nodes` from there on, and what stands behind them. */
+interface Left {
+  readonly nodes: readonly Node[];
+  readonly from: number;
+  readonly behind?: Left | undefined;
 }
 
 class Walk {
@@ -57,13 +64,16 @@ class Walk {
     this.#slips = slips;
   }
 
-  walk(nodes: readonly Node[], at: number, slots: ReflexMatch['slots']): ReflexMatch['slots'] | undefined {
+  walk(left: Left, at: number, slots: ReflexMatch['slots']): ReflexMatch['slots'] | undefined {
     this.#steps += 1;
     if (this.#steps > MAX_STEPS) return undefined;
-    const [node, ...rest] = nodes;
+    let { nodes, from, behind } = left;
+    while (from === nodes.length && behind !== undefined) ({ nodes, from, behind } = behind);
+    const node = nodes[from];
     if (node === undefined) return this.#skip(at).at(-1) === this.#line.tokens.length ? slots : undefined;
+    const rest = { nodes, from: from + 1, behind };
     if (node.type === 'choice')
-      return firstOf(node.ways, (way) => this.walk(way.length === 0 ? rest : [...way, ...rest], at, slots));
+      return firstOf(node.ways, (way) => this.walk({ nodes: way, from: 0, behind: rest }, at, slots));
     return firstOf(this.#skip(at), (place) =>
       node.type === 'word'
         ? this.#isWord(place, node.word)
