@@ -1,6 +1,6 @@
 /**
  * Runs `node --test` in as many processes as there are cores and one more, each with its share of the files: `node scripts/shards.ts ARGUMENT…`;
- * with `--on-disk` first in two, whose throw-away folders are where the machine has them.
+ * with `--on-disk` first in two, whose throw-away folders are where the machine has them; with `--slow` first only the tests that say `slow`.
  * The bundle is built first when it is older than the source. Every argument goes to every process. The first one's lines are shown as
  * they come, the others' when all are done; the counts of all are added up and come last. One process that fails makes the run fail.
  * What was compiled once is kept for the next process, and the tests start many. Their throw-away folders are in memory where there is
@@ -20,7 +20,8 @@ if (built.status !== 0) process.exit(built.status ?? 1);
 
 const counted = /^# (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/;
 const onDisk = process.argv[2] === '--on-disk';
-const given = process.argv.slice(onDisk ? 3 : 2);
+const onlySlow = process.argv[2] === '--slow';
+const given = process.argv.slice(onDisk || onlySlow ? 3 : 2);
 const began = performance.now();
 // One more than there are cores: tests wait, too.
 const shards = Number(process.env.TALARIA_TEST_SHARDS ?? (onDisk ? 2 : Math.min(4, availableParallelism() + 1)));
@@ -40,17 +41,12 @@ async function runShard(shard: number): Promise<{ code: number; held: readonly s
   const flags = [
     '--max-semi-space-size=32',
     ...(onDisk ? [] : ['--liftoff-only']),
+    ...(onlySlow ? ['--test-only'] : []),
     `--test-shard=${shard}/${shards}`,
     '--test',
     ...given,
   ];
-  const env = {
-    NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),
-    TALARIA_TEST_MAIN: join(import.meta.dirname, '../dist/main.js'),
-    ...(temp === undefined ? {} : { TMPDIR: temp }),
-    ...process.env,
-  };
-  const child = spawn(process.execPath, flags, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, flags, { env: environment(), stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');
   const held: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
@@ -61,6 +57,16 @@ async function runShard(shard: number): Promise<{ code: number; held: readonly s
   }
   const [code] = await closed;
   return { code: typeof code === 'number' ? code : 1, held };
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return {
+    NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),
+    TALARIA_TEST_MAIN: join(import.meta.dirname, '../dist/main.js'),
+    ...(temp === undefined ? {} : { TMPDIR: temp }),
+    ...(onlySlow ? { TALARIA_TESTS: 'slow' } : {}),
+    ...process.env,
+  };
 }
 
 /** A folder in memory that holds what the tests have at one time, several times over. */

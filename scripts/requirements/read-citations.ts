@@ -49,7 +49,8 @@ function idsIn(path: string): readonly (string | undefined)[] {
 }
 
 function isVerifies(call: CallExpression): boolean {
-  return call.callee.type === 'Identifier' && call.callee.name === 'verifies';
+  const named = call.callee.type === 'MemberExpression' ? call.callee.object : call.callee;
+  return named.type === 'Identifier' && named.name === 'verifies';
 }
 
 function literals(

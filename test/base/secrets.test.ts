@@ -8,6 +8,7 @@ import { parseJson } from '#base/json.ts';
 import { findSecrets, redactSecrets } from '#base/secrets.ts';
 import { ends } from '../ends.ts';
 import { fakeSecret, loadEntries } from '../mind/memory/threat-corpus.ts';
+import { slow } from '../slow.ts';
 
 const NOISE = 'q7Zx2LmP9vRt4KbN8wYc3HsJ6dFg1TaE5uQoXiVe0nBrMkCzSpWy';
 
@@ -165,7 +166,7 @@ describe('secrets', () => {
     assert.ok(found.length <= 5, found.join('\n'));
   });
 
-  test('time grows with the length of the text, whatever is repeated', () => {
+  slow('time grows with the length of the text, whatever is repeated', () => {
     const pieces = [
       'sk-',
       'eyJ',

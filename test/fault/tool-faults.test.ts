@@ -7,6 +7,7 @@ import { createFileTools } from '#core/tools/files/file-tools.ts';
 import { createTerminalTool } from '#core/tools/terminal/terminal-tool.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../core/tools/place.ts';
 import { createPlainWalls } from '../doubles/plain-walls.ts';
+import { slow } from '../slow.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -23,7 +24,7 @@ describe('fault: tools', () => {
   const terminal = () => made.tools[0] ?? assert.fail();
   const file = (name: string) => createFileTools().find((tool) => tool.name === name) ?? assert.fail();
 
-  it('200 MB of output are never held as a whole and are all in the spill file', async () => {
+  slow('200 MB of output are never held as a whole and are all in the spill file', async () => {
     const watch = watchMemory();
     const output = await place.run(terminal(), { command: 'head -c 200000000 /dev/zero | tr "\\0" x' });
     assert.ok(place.chunks.join('').length < 2 * MEGABYTE, 'the surface is not flooded');

@@ -161,7 +161,7 @@ describe('the floor check', () => {
     assert.deepEqual(judge(context, { ...sound, ...files }), []);
   });
 
-  verifies('core:house:false-greens', 'fails on an empty tree', (context) => {
+  verifies.slow('core:house:false-greens', 'fails on an empty tree', (context) => {
     const { code, text } = runScript('graph.ts', '--root', tempTree(context, { 'readme.md': '' }));
     assert.equal(code, 1);
     assert.match(text, /nothing was checked/);

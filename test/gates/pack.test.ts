@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe } from 'node:test';
+import { slow } from '../slow.ts';
 import { runScript, tempTree } from './temp-tree.ts';
 
 const source = `${JSON.stringify({
@@ -18,7 +19,7 @@ const source = `${JSON.stringify({
 })}\n`;
 
 describe('packing', () => {
-  test('swaps package.json for its published form and brings it back byte for byte', (context) => {
+  slow('swaps package.json for its published form and brings it back byte for byte', (context) => {
     const root = tempTree(context, { 'package.json': source, 'node_modules/keep': '' });
     const read = (): string => readFileSync(join(root, 'package.json'), 'utf8');
     for (const verb of ['swap', 'swap']) assert.equal(runScript('pack.ts', verb, '--root', root).code, 0);

@@ -46,7 +46,7 @@ describe('the test reporter', () => {
     });
   }
 
-  verifies('core:house:false-greens', 'counts a skip as a defect where skips are counted', (context) => {
+  verifies.slow('core:house:false-greens', 'counts a skip as a defect where skips are counted', (context) => {
     const skipping = (reason: string): Readonly<Record<string, string>> => ({
       'a.test.ts': `${passing}test('later', { skip: '${reason}' }, () => {});\n`,
     });

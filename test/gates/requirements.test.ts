@@ -25,7 +25,7 @@ describe('the requirements gate', () => {
     assert.match(text, /3 rows, 1 deferred, 0 uncited, 0 problems/);
   });
 
-  verifies('core:house:requirements', 'names an uncited row, and fails on it when strict', (context) => {
+  verifies.slow('core:house:requirements', 'names an uncited row, and fails on it when strict', (context) => {
     const files = { 'test/x.test.ts': "verifies('a:one', 'works', () => {});\n// verifies('a:two')\n" };
     assert.equal(gate(context, files).code, 0);
     const { code, text } = gate(context, files, '--strict');
@@ -60,7 +60,7 @@ describe('the requirements gate', () => {
     assert.match(text, /a:one stands twice/);
   });
 
-  verifies('core:house:false-greens', 'fails without rows or without tests', (context) => {
+  verifies.slow('core:house:false-greens', 'fails without rows or without tests', (context) => {
     assert.match(gate(context, {}).text, /no test file at all/);
     const { code, text } = gate(context, { 'test/requirements.ts': 'export const requirements = [];\n' });
     assert.equal(code, 1);

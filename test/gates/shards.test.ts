@@ -16,7 +16,7 @@ const passing = "import { test } from 'node:test';\ntest('fine', () => {});\n";
 const failing = "import { test } from 'node:test';\ntest('broken', () => { throw new Error('reason'); });\n";
 
 describe('tests in shares', () => {
-  verifies('core:house:false-greens', 'every file runs once and the counts are added up', (context) => {
+  verifies.slow('core:house:false-greens', 'every file runs once and the counts are added up', (context) => {
     const { code, text } = runShards(context, { 'a.test.ts': passing, 'b.test.ts': passing, 'c.test.ts': passing });
     assert.equal(code, 0, text);
     assert.match(text, /# tests 3\n# suites 0\n# pass 3\n# fail 0\n(?:# \w+ 0\n){3}# duration_ms [\d.]+\n$/);
@@ -30,7 +30,7 @@ describe('tests in shares', () => {
     });
   }
 
-  verifies('core:house:false-greens', 'is red when a share leaves while it is loaded', (context) => {
+  verifies.slow('core:house:false-greens', 'is red when a share leaves while it is loaded', (context) => {
     assert.equal(runShards(context, { 'a.test.ts': passing, 'b.test.ts': 'process.exit(0);\n' }).code, 1);
   });
 });

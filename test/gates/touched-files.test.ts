@@ -4,9 +4,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { slow } from '../slow.ts';
 import { repository } from './temp-tree.ts';
 
 /** Both only fall. */
@@ -51,12 +52,12 @@ function isRun({ functionName, ranges: [whole] }: Covered['functions'][number]):
   return whole !== undefined && whole.count > 0 && !(functionName === '' && whole.startOffset === 0);
 }
 
-test('a turn from the terminal executes functions of so many files', async (context) => {
+slow('a turn from the terminal executes functions of so many files', async (context) => {
   const files = await touched(context, ['-p', 'hello']);
   assert.ok(files.length <= MOST_OF_A_TURN, `${files.length}: ${files.join(' ')}`);
 });
 
-test('sessions list opens the sessions and no agent', async (context) => {
+slow('sessions list opens the sessions and no agent', async (context) => {
   const files = await touched(context, ['sessions', 'list']);
   assert.ok(files.length <= MOST_OF_A_LIST, `${files.length}: ${files.join(' ')}`);
   for (const room of ['core/model/', 'mind/evidence/', 'mind/memory/', 'mind/skills/', 'mind/learning/'])

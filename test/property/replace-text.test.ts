@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { replaceText } from '#core/tools/files/replace-text.ts';
 import { ends } from '../ends.ts';
 import { runs } from '../property-runs.ts';
+import { slow } from '../slow.ts';
 
 const words = fc.constantFrom('a', 'b', 'ab', ' ', '  ', '\t', '\n', '\r\n', 'x;', '', '{', '}');
 const texts = fc.array(words, { maxLength: 24 }).map((parts) => parts.join(''));
@@ -62,7 +63,7 @@ describe('property: replace-text', () => {
     assert.equal(replaceText({ text: 'a \nb\na  \nb\n', old: 'a\nb', new: 'x', all: false }).ok, false);
   });
 
-  it('takes time in proportion to the text', () => {
+  slow('takes time in proportion to the text', () => {
     ends('the search', () => {
       replaceText({ text: 'a\n'.repeat(200_000), old: `${'a\n'.repeat(50)}b`, new: 'x', all: false });
       replaceText({ text: 'a'.repeat(1_000_000), old: 'a'.repeat(1_000), new: 'x', all: false });

@@ -9,6 +9,7 @@ import { writeSkill } from '#mind/skills/format/write-skill.ts';
 import { parseSkill } from '#public/skills.ts';
 import { ends } from '../ends.ts';
 import { runs } from '../property-runs.ts';
+import { slow } from '../slow.ts';
 
 /** What front matter is made of, right and wrong. */
 const piece = fc.oneof(
@@ -125,7 +126,7 @@ describe('SKILL.md, any text', () => {
     );
   });
 
-  test('long hostile texts take linear time', () => {
+  slow('long hostile texts take linear time', () => {
     const shapes: readonly ((size: number) => string)[] = [
       (size) => `---\nname: a\n${'- '.repeat(size / 2)}\n---\n`,
       (size) => `---\n${'['.repeat(size)}\n---\n`,

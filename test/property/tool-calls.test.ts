@@ -52,7 +52,7 @@ verifies('core:strategy:chunking-invariant', 'random cuts of token soup give the
   );
 });
 
-verifies('core:strategy:never-throws', 'any string, any token soup and hostile shapes are answered', () => {
+verifies.slow('core:strategy:never-throws', 'any string, any token soup and hostile shapes are answered', () => {
   const anyText = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 200 }),
     fc.string({ unit: 'grapheme', maxLength: 200 }),
@@ -76,7 +76,7 @@ verifies('core:strategy:never-throws', 'any string, any token soup and hostile s
   }
 });
 
-verifies('core:strategy:linear-time', 'a long text of every hostile shape comes to an end', () => {
+verifies.slow('core:strategy:linear-time', 'a long text of every hostile shape comes to an end', () => {
   for (const unit of ADVERSARIAL)
     ends(JSON.stringify(unit), () =>
       parseTextCalls(unit.repeat(Math.ceil(many(240_000, 60_000) / unit.length)), TOOLS),

@@ -14,6 +14,7 @@ import { createScriptedJudge } from '#testing/scripted-model.ts';
 import { ends } from '../ends.ts';
 import { assistant, call, owner, stored } from '../mind/evidence/conversation.ts';
 import { many, runs } from '../property-runs.ts';
+import { slow } from '../slow.ts';
 import { verifies } from '../verifies.ts';
 
 const yes = createScriptedJudge('supported');
@@ -187,7 +188,7 @@ describe('evidence gate: properties', () => {
     fc.assert(check, { numRuns: runs(1_000), seed: 13 });
   });
 
-  test('hostile words end', () => {
+  slow('hostile words end', () => {
     const units = [
       '1 000 ',
       'twenty ',

@@ -7,6 +7,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { GUIDANCE, IDENTITY } from '#core/agent/prompts.rules.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { startScriptedServer } from '#testing/scripted-server.ts';
+import { slow } from '../slow.ts';
 import { createStage, openConversation, play } from '../surfaces/app/app-fixture.ts';
 import { verifies } from '../verifies.ts';
 import { createCliStage } from './cli-process.ts';
@@ -92,23 +93,26 @@ describe('the default agent', () => {
     assert.ok(!events.some(({ type }) => type === 'model-fallback'));
   });
 
-  test('first hour 3: a name that the endpoint does not list is exit 3 with the nearest, whoever names it', async (t) => {
-    const server = await startScriptedServer([], { models: ['harbour-large', 'harbour-small'], context: t });
-    const stage = createCliStage(t);
-    const env = { OPENAI_BASE_URL: server.baseUrl };
-    assert.match((await stage.run(['models'], { env })).out, /openai\/harbour-small/);
-    const asked = await stage.run(['-p', 'hi', '-m', 'openai/harbour-smal', '--output-format', 'json'], { env });
-    assert.equal(asked.code, 3, asked.err);
-    assert.match(asked.err, /openai has no model harbour-smal\. Nearest: openai\/harbour-small/);
-    assert.equal(JSON.parse(asked.out).error.code, 'no-model');
-    const set = await stage.run(['config', 'set', 'model', 'harbour-lagre'], { env });
-    assert.equal(set.code, 3, set.out);
-    assert.match(set.err, /Nearest: openai\/harbour-large.*\nNothing was changed/);
-    await stage.run(['config', 'set', 'model', 'harbour-lagre', '--force'], { env });
-    const configured = await stage.run(['-p', 'hi'], { env });
-    assert.deepEqual([configured.code, configured.out], [1, '']);
-    assert.match(configured.err, /harbour-lagre cannot answer: .*Nearest: openai\/harbour-large/);
-    assert.doesNotMatch(configured.err, /\/retry/);
-    assert.match((await stage.run(['models'], { env })).out, /^harbour-lagre \(T2\): cannot answer/);
-  });
+  slow(
+    'first hour 3: a name that the endpoint does not list is exit 3 with the nearest, whoever names it',
+    async (t) => {
+      const server = await startScriptedServer([], { models: ['harbour-large', 'harbour-small'], context: t });
+      const stage = createCliStage(t);
+      const env = { OPENAI_BASE_URL: server.baseUrl };
+      assert.match((await stage.run(['models'], { env })).out, /openai\/harbour-small/);
+      const asked = await stage.run(['-p', 'hi', '-m', 'openai/harbour-smal', '--output-format', 'json'], { env });
+      assert.equal(asked.code, 3, asked.err);
+      assert.match(asked.err, /openai has no model harbour-smal\. Nearest: openai\/harbour-small/);
+      assert.equal(JSON.parse(asked.out).error.code, 'no-model');
+      const set = await stage.run(['config', 'set', 'model', 'harbour-lagre'], { env });
+      assert.equal(set.code, 3, set.out);
+      assert.match(set.err, /Nearest: openai\/harbour-large.*\nNothing was changed/);
+      await stage.run(['config', 'set', 'model', 'harbour-lagre', '--force'], { env });
+      const configured = await stage.run(['-p', 'hi'], { env });
+      assert.deepEqual([configured.code, configured.out], [1, '']);
+      assert.match(configured.err, /harbour-lagre cannot answer: .*Nearest: openai\/harbour-large/);
+      assert.doesNotMatch(configured.err, /\/retry/);
+      assert.match((await stage.run(['models'], { env })).out, /^harbour-lagre \(T2\): cannot answer/);
+    },
+  );
 });

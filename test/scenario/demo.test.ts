@@ -6,7 +6,7 @@ import { verifies } from '../verifies.ts';
 import { createCliStage } from './cli-process.ts';
 
 describe('the demo', () => {
-  verifies('core:cli:demo', 'two processes act, remember and recall; what it prints is there', async (t) => {
+  verifies.slow('core:cli:demo', 'two processes act, remember and recall; what it prints is there', async (t) => {
     const stage = createCliStage(t);
     const run = await stage.run(['demo']);
     assert.equal(run.code, 0, run.err);

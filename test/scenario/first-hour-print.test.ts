@@ -3,14 +3,15 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe } from 'node:test';
 import { startScriptedServer } from '#testing/scripted-server.ts';
+import { slow } from '../slow.ts';
 import { createCliStage, MAIN } from './cli-process.ts';
 
 const reflex = ['-m', 'reflex'];
 
 describe('the command line in its first hour', () => {
-  it('first hour 6: what is piped in is what the line is about', async (t) => {
+  slow('first hour 6: what is piped in is what the line is about', async (t) => {
     const stage = createCliStage(t);
     writeFileSync(join(stage.cwd, 'other.txt'), 'TODO c\n');
     const stdin = 'TODO a\nbanana split\nTODO b\n';
@@ -32,26 +33,29 @@ describe('the command line in its first hour', () => {
     assert.doesNotMatch(without.out, /TODO a/);
   });
 
-  it('first hour 7: words that name no command are the first line of a chat, a slip in a command is told', async (t) => {
-    const stage = createCliStage(t);
-    writeFileSync(join(stage.cwd, 'a.txt'), 'one\n');
-    for (const args of [['list the files here'], ['list', 'the', 'files', 'here', '--plain']]) {
-      const run = await stage.run([...reflex, ...args], { stdin: '' });
-      assert.equal(run.code, 0, run.err);
-      assert.match(run.out, /> \$ ls -la[\s\S]*a\.txt/);
-    }
-    const about = await stage.run([...reflex, 'find TODO in it'], { stdin: 'TODO\nTODO\n' });
-    assert.match(about.out, /:2:TODO/);
-    const late = await stage.run([...reflex, '-p', '--output-format', 'json', 'list the files here']);
-    assert.match(JSON.parse(late.out).result, /a\.txt/);
-    for (const slip of [['sesions'], ['sesions', 'list'], ['model']]) {
-      const run = await stage.run(slip);
-      assert.equal(run.code, 2);
-      assert.match(run.err, /unknown command '\w+'[\s\S]*Did you mean (?:sessions|models)/);
-    }
-  });
+  slow(
+    'first hour 7: words that name no command are the first line of a chat, a slip in a command is told',
+    async (t) => {
+      const stage = createCliStage(t);
+      writeFileSync(join(stage.cwd, 'a.txt'), 'one\n');
+      for (const args of [['list the files here'], ['list', 'the', 'files', 'here', '--plain']]) {
+        const run = await stage.run([...reflex, ...args], { stdin: '' });
+        assert.equal(run.code, 0, run.err);
+        assert.match(run.out, /> \$ ls -la[\s\S]*a\.txt/);
+      }
+      const about = await stage.run([...reflex, 'find TODO in it'], { stdin: 'TODO\nTODO\n' });
+      assert.match(about.out, /:2:TODO/);
+      const late = await stage.run([...reflex, '-p', '--output-format', 'json', 'list the files here']);
+      assert.match(JSON.parse(late.out).result, /a\.txt/);
+      for (const slip of [['sesions'], ['sesions', 'list'], ['model']]) {
+        const run = await stage.run(slip);
+        assert.equal(run.code, 2);
+        assert.match(run.err, /unknown command '\w+'[\s\S]*Did you mean (?:sessions|models)/);
+      }
+    },
+  );
 
-  it('first hour 7: --cwd works there, --session-id names the session, once', async (t) => {
+  slow('first hour 7: --cwd works there, --session-id names the session, once', async (t) => {
     const stage = createCliStage(t);
     mkdirSync(join(stage.cwd, 'inner'));
     writeFileSync(join(stage.cwd, 'inner', 'there.txt'), 'one\n');
@@ -80,7 +84,7 @@ describe('the command line in its first hour', () => {
     }
   });
 
-  it('first hour 7: in a folder that was deleted one line says so, with exit code 3', (t) => {
+  slow('first hour 7: in a folder that was deleted one line says so, with exit code 3', (t) => {
     const stage = createCliStage(t);
     for (const args of [
       ['sessions', 'list'],
@@ -98,7 +102,7 @@ describe('the command line in its first hour', () => {
     }
   });
 
-  it('first hour 7: --allowed-tools names tools that are there, --resume without an id lists how', async (t) => {
+  slow('first hour 7: --allowed-tools names tools that are there, --resume without an id lists how', async (t) => {
     const stage = createCliStage(t);
     const unknown = await stage.run([...reflex, '-p', 'help', '--allowed-tools', 'read_fil']);
     assert.equal(unknown.code, 2);
@@ -108,7 +112,7 @@ describe('the command line in its first hour', () => {
     assert.match(pick.err, /talaria sessions.*--resume ID.*--continue/);
   });
 
-  it('first hour 7: one process takes messages as lines of JSON and runs their turns in order', async (t) => {
+  slow('first hour 7: one process takes messages as lines of JSON and runs their turns in order', async (t) => {
     const server = await startScriptedServer(['One.', 'Two.'], { models: ['m'], context: t });
     const stage = createCliStage(t);
     const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: 'a-key-for-tests' };

@@ -27,34 +27,39 @@ function setUp(stage: CliStage, server: ScriptedServer): Record<string, string> 
 }
 
 describe('the environment', () => {
-  verifies('core:terminal:environment', 'gives a command no key of the process, nor by way of /proc', async (t) => {
-    const stage = createCliStage(t);
-    const server = await startScriptedServer(
-      [
-        say('env; sh look.sh; true'),
-        say('env > seen.txt; echo "$HOME" "$TALARIA_INSIDE"', { background: true }),
-        say('until grep -q PATH seen.txt; do sleep 0.05; done; cat seen.txt'),
-        'Done.',
-      ],
-      { models: ['m'], context: t },
-    );
-    const look = 'cat /proc/$PPID/environ /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n" | grep -a "^VAULT_TOKEN"\n';
-    writeFileSync(join(stage.cwd, 'look.sh'), look);
-    const env = { ...SECRETS, ...setUp(stage, server), MY_SETTING: 'of-my-own', GOFLAGS: '-mod=mod' };
-    const turn = await stage.run(['-p', 'look around', '--yes'], { env });
-    assert.equal(turn.code, 0, turn.err);
-    const seen = JSON.stringify(server.requests.map(({ body }) => body));
-    for (const [name, value] of Object.entries(SECRETS)) {
-      assert.ok(name === 'NO_PROXY' || !`${seen}${turn.out}${turn.err}`.includes(value), name);
-    }
-    assert.doesNotMatch(seen, /Zq7-|MY_SETTING/);
-    assert.match(seen, /GOFLAGS=-mod=mod/);
-    const file = readFileSync(join(stage.cwd, 'seen.txt'), 'utf8');
-    assert.doesNotMatch(file, /Zq7-|_TOKEN|_KEY|MY_SETTING/);
-    assert.ok(server.requests.every(({ headers }) => headers.authorization === `Bearer ${SECRETS.OPENAI_API_KEY}`));
-  });
+  verifies.slow(
+    'core:terminal:environment',
+    'gives a command no key of the process, nor by way of /proc',
+    async (t) => {
+      const stage = createCliStage(t);
+      const server = await startScriptedServer(
+        [
+          say('env; sh look.sh; true'),
+          say('env > seen.txt; echo "$HOME" "$TALARIA_INSIDE"', { background: true }),
+          say('until grep -q PATH seen.txt; do sleep 0.05; done; cat seen.txt'),
+          'Done.',
+        ],
+        { models: ['m'], context: t },
+      );
+      const look =
+        'cat /proc/$PPID/environ /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n" | grep -a "^VAULT_TOKEN"\n';
+      writeFileSync(join(stage.cwd, 'look.sh'), look);
+      const env = { ...SECRETS, ...setUp(stage, server), MY_SETTING: 'of-my-own', GOFLAGS: '-mod=mod' };
+      const turn = await stage.run(['-p', 'look around', '--yes'], { env });
+      assert.equal(turn.code, 0, turn.err);
+      const seen = JSON.stringify(server.requests.map(({ body }) => body));
+      for (const [name, value] of Object.entries(SECRETS)) {
+        assert.ok(name === 'NO_PROXY' || !`${seen}${turn.out}${turn.err}`.includes(value), name);
+      }
+      assert.doesNotMatch(seen, /Zq7-|MY_SETTING/);
+      assert.match(seen, /GOFLAGS=-mod=mod/);
+      const file = readFileSync(join(stage.cwd, 'seen.txt'), 'utf8');
+      assert.doesNotMatch(file, /Zq7-|_TOKEN|_KEY|MY_SETTING/);
+      assert.ok(server.requests.every(({ headers }) => headers.authorization === `Bearer ${SECRETS.OPENAI_API_KEY}`));
+    },
+  );
 
-  verifies('core:terminal:environment', 'gives what the owner names', async (t) => {
+  verifies.slow('core:terminal:environment', 'gives what the owner names', async (t) => {
     const stage = createCliStage(t);
     const server = await startScriptedServer([say('echo "$GITHUB_TOKEN" | wc -c; echo "$MY_SETTING"'), 'Done.'], {
       models: ['m'],
@@ -76,42 +81,46 @@ describe('the environment', () => {
 const CHANGES = ['config set approvals.mode off', 'pending accept 1', 'import hermes --from .', 'memory add x'];
 
 describe('a talaria that a command starts', () => {
-  verifies('core:inside:changes-refused', 'reads, and changes nothing, by its mark or by its parents', async (t) => {
-    const stage = createCliStage(t);
-    const program = `'${process.execPath}' '${MAIN}'`;
-    const wiped = `env -i PATH="$PATH" HOME="$HOME" TALARIA_HOME="$TALARIA_HOME" NODE_COMPILE_CACHE='${COMPILE_CACHE}' ${program}`;
-    const tried = (words: string) => `(${words} </dev/null 2>&1; echo "code $?") &`;
-    // Its parents end before it starts, so nothing above it tells where it came from; it has left their group by then.
-    writeFileSync(
-      join(stage.cwd, 'late.sh'),
-      `touch begun\nsleep 0.3\n${wiped} config set approvals.mode off\necho "code $?" >late.txt\n`,
-    );
-    const server = await startScriptedServer(
-      [
-        say([...CHANGES.map((words) => tried(`${program} ${words}`)), 'wait'].join('\n')),
-        say([tried(`${wiped} config set approvals.mode off`), tried(`${wiped} -p hello`), 'wait'].join('\n')),
-        say('(setsid sh late.sh </dev/null >/dev/null 2>&1 &); until [ -e begun ]; do sleep 0.05; done'),
-        say('until grep -q code late.txt; do sleep 0.05; done 2>/dev/null; cat late.txt'),
-        say(`${program} config get approvals.mode; ${program} --version`),
-        'Done.',
-      ],
-      { models: ['m'], context: t },
-    );
-    const env = setUp(stage, server);
-    const before = readFileSync(join(stage.root, 'config.yaml'), 'utf8');
-    const turn = await stage.run(['-p', 'do it', '--yes'], { env });
-    assert.equal(turn.code, 0, turn.err);
-    assert.equal(server.requests.length, 6, 'no turn of another talaria');
-    const said = JSON.stringify(server.requests.at(-1)?.body.messages);
-    assert.equal(said.match(/code 3/g)?.length, CHANGES.length + 3, said);
-    assert.doesNotMatch(said, /code [0124-9]/);
-    assert.match(said, /Type it in your own terminal/);
-    assert.match(said, /an agent does not start itself/);
-    assert.match(said, /ask\\n\d+\.\d+\.\d+/);
-    assert.equal(readFileSync(join(stage.root, 'config.yaml'), 'utf8'), before);
-  });
+  verifies.slow(
+    'core:inside:changes-refused',
+    'reads, and changes nothing, by its mark or by its parents',
+    async (t) => {
+      const stage = createCliStage(t);
+      const program = `'${process.execPath}' '${MAIN}'`;
+      const wiped = `env -i PATH="$PATH" HOME="$HOME" TALARIA_HOME="$TALARIA_HOME" NODE_COMPILE_CACHE='${COMPILE_CACHE}' ${program}`;
+      const tried = (words: string) => `(${words} </dev/null 2>&1; echo "code $?") &`;
+      // Its parents end before it starts, so nothing above it tells where it came from; it has left their group by then.
+      writeFileSync(
+        join(stage.cwd, 'late.sh'),
+        `touch begun\nsleep 0.3\n${wiped} config set approvals.mode off\necho "code $?" >late.txt\n`,
+      );
+      const server = await startScriptedServer(
+        [
+          say([...CHANGES.map((words) => tried(`${program} ${words}`)), 'wait'].join('\n')),
+          say([tried(`${wiped} config set approvals.mode off`), tried(`${wiped} -p hello`), 'wait'].join('\n')),
+          say('(setsid sh late.sh </dev/null >/dev/null 2>&1 &); until [ -e begun ]; do sleep 0.05; done'),
+          say('until grep -q code late.txt; do sleep 0.05; done 2>/dev/null; cat late.txt'),
+          say(`${program} config get approvals.mode; ${program} --version`),
+          'Done.',
+        ],
+        { models: ['m'], context: t },
+      );
+      const env = setUp(stage, server);
+      const before = readFileSync(join(stage.root, 'config.yaml'), 'utf8');
+      const turn = await stage.run(['-p', 'do it', '--yes'], { env });
+      assert.equal(turn.code, 0, turn.err);
+      assert.equal(server.requests.length, 6, 'no turn of another talaria');
+      const said = JSON.stringify(server.requests.at(-1)?.body.messages);
+      assert.equal(said.match(/code 3/g)?.length, CHANGES.length + 3, said);
+      assert.doesNotMatch(said, /code [0124-9]/);
+      assert.match(said, /Type it in your own terminal/);
+      assert.match(said, /an agent does not start itself/);
+      assert.match(said, /ask\\n\d+\.\d+\.\d+/);
+      assert.equal(readFileSync(join(stage.root, 'config.yaml'), 'utf8'), before);
+    },
+  );
 
-  verifies('core:inside:changes-refused', 'is the owner, started beside a session that is live', async (t) => {
+  verifies.slow('core:inside:changes-refused', 'is the owner, started beside a session that is live', async (t) => {
     const stage = createCliStage(t);
     const server = await startScriptedServer([say('until [ -e go.txt ]; do sleep 0.05; done'), 'Done.'], {
       models: ['m'],
@@ -136,7 +145,7 @@ describe('a talaria that a command starts', () => {
 });
 
 describe('the home as a folder to work in', () => {
-  verifies(
+  verifies.slow(
     'core:session:folder',
     'is refused with what to do instead, for a chat and for -p, and nothing is made',
     async (t) => {

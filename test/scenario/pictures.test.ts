@@ -18,7 +18,7 @@ function setUp(stage: CliStage, config: string): void {
 }
 
 describe('pictures', () => {
-  verifies(
+  verifies.slow(
     ['R5.96', 'R5.204', 'R5.205'],
     'go along by flag and by read_file, byte for byte, also from the next process; forget takes them out',
     async (t) => {
@@ -43,7 +43,7 @@ describe('pictures', () => {
     },
   );
 
-  verifies(
+  verifies.slow(
     ['R5.96', 'R5.205'],
     'are named to a model that sees none, and the person is told once; what is none is refused by name',
     async (t) => {

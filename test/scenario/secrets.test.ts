@@ -17,7 +17,7 @@ function filesWith(root: string, text: string): readonly string[] {
 }
 
 describe('a key', () => {
-  verifies(
+  verifies.slow(
     'core:home:secrets-in-env-only',
     'set up, used, echoed by an endpoint and printed by a command: it stays in .env',
     async (t) => {

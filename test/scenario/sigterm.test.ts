@@ -7,7 +7,7 @@ import { verifies } from '../verifies.ts';
 import { createCliStage } from './cli-process.ts';
 
 describe('SIGTERM', () => {
-  verifies(
+  verifies.slow(
     'core:bad-input:sigterm',
     'in mid-turn: one last event, exit code 143, what was acknowledged is stored and can be resumed',
     async (t) => {

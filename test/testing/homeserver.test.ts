@@ -6,6 +6,7 @@ import type { FakeHomeserver, FakeHomeserverOptions, HomeserverAccount } from '#
 import { jsonPieces } from '#testing/homeserver/calls.ts';
 import { startFakeHomeserver } from '#testing/homeserver/fake-homeserver.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
+import { slow } from '../slow.ts';
 
 /** A client of the fake homeserver as small as can be: one request, its status and its object. */
 
@@ -198,7 +199,7 @@ describe('fake homeserver: doors', () => {
     assert.ok(!text.includes(alice.password) && !text.includes(alice.accessToken));
   });
 
-  test('two thousand rooms come in one sync', async (context) => {
+  slow('two thousand rooms come in one sync', async (context) => {
     const server = await startFakeHomeserver({ context });
     const alice = server.doors.addAccount('alice');
     const bob = personOf(server, server.doors.addAccount('bob'));

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { runProcess } from '#base/process.ts';
+import { slow } from '../../slow.ts';
 
 const PROCESS = join(import.meta.dirname, '../../../src/base/process.ts');
 const HELPER = join(import.meta.dirname, '../../../src/base/process/command-helper.ts');
@@ -21,7 +22,7 @@ describe('base/process/child-files', { skip: isLinux ? false : 'skipped: other s
     }
   };
 
-  it('neither by this process nor by its helper; this process keeps them', () =>
+  slow('neither by this process nor by its helper; this process keeps them', () =>
     using((folder) => {
       writeFileSync(join(folder, 'secret'), 'SENTINEL');
       writeFileSync(
@@ -49,7 +50,8 @@ describe('base/process/child-files', { skip: isLinux ? false : 'skipped: other s
         assert.doesNotMatch(text, new RegExp(`SENTINEL|${folder}|63 -> pipe`));
       }
       assert.equal(readFileSync(join(folder, 'lock'), 'utf8'), '');
-    }));
+    }),
+  );
 
   it('what a request names is there, from 3 on, to be read', async () => {
     const request = { argv: ['/bin/sh', '-c', 'cat <&3; cat <&4; echo x >&3'], cwd: '/', env: {} };

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { endHelper, warmHelper } from '#base/process/command-helper.ts';
 import { type ProcessResult, runProcess } from '#base/process.ts';
+import { slow } from '../../slow.ts';
 
 describe('base/process/command-helper', () => {
   let folder = '';
@@ -144,7 +145,7 @@ describe('base/process/command-helper', () => {
     while (isRunning(sleeping) || isRunning(now.parent)) await pause();
   });
 
-  it('first hour round: a helper that is not wanted ends, and commands go on without it', async () => {
+  slow('first hour round: a helper that is not wanted ends, and commands go on without it', async () => {
     const pid = await warm();
     endHelper();
     assert.equal(Number((await sh('echo $PPID')).output.text), process.pid);

@@ -8,6 +8,7 @@ import { isProcessAlive } from '#base/process/holder.ts';
 import { isGroupAlive, type ProcessRequest, runProcess, startProcess, withoutVariables } from '#base/process.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { until } from '../../ends.ts';
+import { slow } from '../../slow.ts';
 
 describe('base/process, started here', () => sameEitherWay((request, signal) => startProcess(request, signal).result));
 describe('base/process, started by the helper', () => {
@@ -106,7 +107,7 @@ function sameEitherWay(runProcess: Run): void {
     assert.ok(!isRunning(Number(result.output.text)));
   });
 
-  it('does not wait for an escaped process that holds the pipes', async () => {
+  slow('does not wait for an escaped process that holds the pipes', async () => {
     const script = "rm -f gone; setsid sh -c 'echo $$ > gone; exec sleep 600' & until [ -s gone ]; do :; done";
     await runProcess(shell(script), never);
     const escaped = Number(readFileSync(join(folder, 'gone'), 'utf8'));

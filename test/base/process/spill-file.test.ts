@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { createSpillFile, SPILL_FOLDER_BYTES, spillRoom } from '#base/process/spill-file.ts';
 import { capOutput } from '#core/agent/turn/execute-tools.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 
 const SECRET = 'pässword-of-4711';
@@ -28,7 +29,7 @@ describe('base/process/spill-file', () => {
   const cut = (bytes: Buffer, size: number) =>
     Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
 
-  it('finds a secret wherever chunks are cut', () => {
+  slow('finds a secret wherever chunks are cut', () => {
     const filler = 'ä line of text\n'.repeat(600);
     const bytes = Buffer.from(`${filler}${SECRET}${filler}${SECRET}`);
     for (const size of [1, 7, 4_095, 4_096, 4_097, 9_010, 100_000]) {

@@ -12,6 +12,7 @@ import { listModels } from '#core/model/providers/list-models.ts';
 import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
 import type { Endpoint } from '#core/model/providers/provider-options.ts';
 import { collect, GREETING, textOf } from '../../contract/model-client.contract.ts';
+import { slow } from '../../slow.ts';
 
 const KEY = 'sentinel-0123456789-key';
 const ANSWER = [
@@ -276,7 +277,7 @@ describe('a request to a model endpoint', () => {
     }
   });
 
-  test('first hour start: when the request arrives, the library of fetch is not loaded', async () => {
+  slow('first hour start: when the request arrives, the library of fetch is not loaded', async () => {
     const client = new URL('../../../src/core/model/providers/openai-client.ts', import.meta.url).href;
     const script = `
       const { createServer } = process.getBuiltinModule('node:http');

@@ -10,7 +10,7 @@ const items: readonly Phrasing[] = readFileSync(FILE, 'utf8')
   .split('\n')
   .map((line) => JSON.parse(line));
 
-verifies(
+verifies.slow(
   ['core:reflex:phrasings', 'core:reflex:no-false-action', 'core:reflex:asks-before-writing'],
   'seven of ten lines get the right call, every destructive one is asked about, and nothing runs that was not meant',
   async () => {

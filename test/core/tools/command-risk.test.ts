@@ -9,6 +9,7 @@ import { pathsWritten } from '#core/tools/terminal/bound-command.ts';
 import { readState } from '#mind/sessions/files/file-state.ts';
 import { ends } from '../../ends.ts';
 import { runs } from '../../property-runs.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 
 const place = {
@@ -210,7 +211,7 @@ describe('core/tools/risk/command-risk', () => {
     assert.ok(all.length >= 400);
   });
 
-  verifies('core:approval:no-disguise', 'chaining, quoting and wrapping keep the level of what they hide', () => {
+  verifies.slow('core:approval:no-disguise', 'chaining, quoting and wrapping keep the level of what they hide', () => {
     const wraps: readonly ((command: string) => string)[] = [
       (command) => `true && ${command}`,
       (command) => `( ${command}\n)`,
@@ -270,7 +271,7 @@ describe('core/tools/risk/command-risk', () => {
     );
   });
 
-  it('takes time in proportion to the length', () => {
+  slow('takes time in proportion to the length', () => {
     const shapes = [
       '$(',
       '`',

@@ -22,6 +22,7 @@ import { viewFolder } from '#core/tools/walls/folder-view.ts';
 import { FolderWatch, type Planted } from '#core/tools/walls/folder-watch.ts';
 import { isGitHarmlessIn } from '#core/tools/walls/git-folders.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 
 const EVIL = '[core]\n\tfsmonitor = x\n';
@@ -90,7 +91,7 @@ describe('walls: what is new and steers', () => {
     tells(() => write('src/b.ts'), []);
   });
 
-  it('not what comes with a clone, a submodule, an installed package', (context) => {
+  slow('not what comes with a clone, a submodule, an installed package', (context) => {
     const { tells, write, git, home } = scene(context);
     const lib = join(home, 'lib');
     mkdirSync(lib);
@@ -376,7 +377,7 @@ describe('walls: a repository in which git runs nothing', () => {
       assert.deepEqual([isGitHarmlessIn(cwd), statusIn(cwd)], [true, 'none'], cwd);
   });
 
-  verifies('core:terminal:no-walls', 'is none where files name what git would run', (context) => {
+  verifies.slow('core:terminal:no-walls', 'is none where files name what git would run', (context) => {
     const home = createTempHome(context).path;
     const missed = Object.entries(BAD).filter(([, make]) => {
       const { folder, write } = repository(home);

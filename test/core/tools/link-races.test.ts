@@ -61,17 +61,22 @@ describe('links that are turned', () => {
     place.remove();
   });
 
-  verifies('core:files:judged-is-used', 'no read leads out, through a folder or a file that is turned', async () => {
-    const outputs: (ToolOutput | undefined)[] = [];
-    const read = async () =>
-      outputs.push(await call('read_file', { path: outputs.length % 2 ? 'dir/name.txt' : 'name.txt' }));
-    const met = () => outputs.includes(undefined) && outputs.some((output) => output !== undefined && !output.isError);
-    // Links are to be met in both ways, and then many times more.
-    while (!met()) await read();
-    for (let i = 0; i < READS; i += 1) await read();
-    for (let i = 0; i < WRITES; i += 1) outputs.push(await call('read_file', { path: 'dir/nam' }));
-    assert.ok(outputs.every((output) => !output?.text.includes(SECRET) && !output?.text.includes(OUTSIDE_NAME)));
-  });
+  verifies.slow(
+    'core:files:judged-is-used',
+    'no read leads out, through a folder or a file that is turned',
+    async () => {
+      const outputs: (ToolOutput | undefined)[] = [];
+      const read = async () =>
+        outputs.push(await call('read_file', { path: outputs.length % 2 ? 'dir/name.txt' : 'name.txt' }));
+      const met = () =>
+        outputs.includes(undefined) && outputs.some((output) => output !== undefined && !output.isError);
+      // Links are to be met in both ways, and then many times more.
+      while (!met()) await read();
+      for (let i = 0; i < READS; i += 1) await read();
+      for (let i = 0; i < WRITES; i += 1) outputs.push(await call('read_file', { path: 'dir/nam' }));
+      assert.ok(outputs.every((output) => !output?.text.includes(SECRET) && !output?.text.includes(OUTSIDE_NAME)));
+    },
+  );
 
   verifies('core:files:judged-is-used', 'no write leads out', async () => {
     for (let i = 0; i < WRITES; i += 1) {

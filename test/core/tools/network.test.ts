@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { isHostNamed } from '#core/tools/public-address.ts';
 import { createProxy } from '#core/tools/walls/proxy.ts';
 import { wallsContract } from '../../contract/walls.contract.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import { makeWallsScene, noWalls, type WallsScene } from './walls-scene.ts';
 
@@ -50,7 +51,7 @@ wallsContract({ name: 'bubblewrap', kind: 'walls', make: () => makeWallsScene(),
 wallsContract({ name: 'the machine', kind: 'machine', make: () => makeWallsScene({ mode: 'machine' }) });
 
 describe('walls: the network', { skip: skip ?? false }, () => {
-  it("is the command's own: only a loopback, and no server of the machine in it", () =>
+  slow("is the command's own: only a loopback, and no server of the machine in it", () =>
     withServer((port) =>
       using(async ({ run }) => {
         assert.equal((await run('tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "')).text, 'lo\n');
@@ -64,9 +65,10 @@ describe('walls: the network', { skip: skip ?? false }, () => {
         const opened = await run(refused(port), { openings: [{ kind: 'network' }] });
         assert.deepEqual(opened.met.openings, []);
       }),
-    ));
+    ),
+  );
 
-  it('a named host is reached without a question, by its name, also when it is private and named with its port', () =>
+  slow('a named host is reached without a question, by its name, also when it is private and named with its port', () =>
     withServer((port) =>
       using(
         async ({ run }) => {
@@ -78,9 +80,10 @@ describe('walls: the network', { skip: skip ?? false }, () => {
         },
         { hosts: [`pkg.example:${port}`], lookup: async () => ['127.0.0.1'] },
       ),
-    ));
+    ),
+  );
 
-  it('a name or a star in the settings leads to no address of this machine or its network', () =>
+  slow('a name or a star in the settings leads to no address of this machine or its network', () =>
     withServer((port) =>
       using(
         async ({ run }) => {
@@ -95,9 +98,10 @@ describe('walls: the network', { skip: skip ?? false }, () => {
         },
         { hosts: ['pkg.example', '*.star.example'], lookup: async () => ['127.0.0.1'] },
       ),
-    ));
+    ),
+  );
 
-  verifies(
+  verifies.slow(
     'core:walls:network-asked',
     'another host is asked for once a command; a no is told to the command and in the notes',
     () =>
@@ -118,7 +122,7 @@ describe('walls: the network', { skip: skip ?? false }, () => {
       ),
   );
 
-  verifies(
+  verifies.slow(
     'core:walls:network-asked',
     'an address of this machine or its network is asked for by itself, whatever was said to the name that leads there',
     () =>
@@ -142,7 +146,7 @@ describe('walls: the network', { skip: skip ?? false }, () => {
       ),
   );
 
-  it('a server of this machine that the owner named stands at its port', () =>
+  slow('a server of this machine that the owner named stands at its port', () =>
     withServer((port) =>
       using(
         async ({ run }) => {
@@ -151,9 +155,10 @@ describe('walls: the network', { skip: skip ?? false }, () => {
         },
         { hosts: ['localhost:1', `127.0.0.1:${port}`] },
       ),
-    ));
+    ),
+  );
 
-  verifies(
+  verifies.slow(
     'core:walls:servers-meet',
     'a background server and a later command meet; another way out than the proxy there is not',
     () =>
@@ -167,7 +172,7 @@ describe('walls: the network', { skip: skip ?? false }, () => {
       }),
   );
 
-  it('a program that names no credentials gets nowhere, also while another command has some', () =>
+  slow('a program that names no credentials gets nowhere, also while another command has some', () =>
     using(async ({ run }) => {
       const ask = getPlain('http://a.example/');
       assert.match((await run(`unset HTTP_PROXY; export HTTP_PROXY=http://127.0.0.1:61080; ${ask}`)).text, /^407/);
@@ -175,16 +180,18 @@ describe('walls: the network', { skip: skip ?? false }, () => {
       const connect = 'printf "CONNECT a.example:443 HTTP/1.1\\r\\n\\r\\n" >&3; cat <&3';
       const told = await run(`exec 3<>/dev/tcp/127.0.0.1/61080; ${connect}`);
       assert.match(told.text, /^HTTP\/1\.1 407 .*\r\nProxy-Authenticate: Basic/, 'git asks first and tells then');
-    }));
+    }),
+  );
 
-  it('opened as a whole it is the network of the machine', () =>
+  slow('opened as a whole it is the network of the machine', () =>
     withServer((port) =>
       using(async ({ run }) => {
         const { text } = await run(get(`http://127.0.0.1:${port}/`), { openings: [{ kind: 'network' }] });
         assert.equal(text, `200 served 127.0.0.1:${port} /\n`);
         assert.match((await run('cat ~/.ssh/id_rsa', { openings: [{ kind: 'network' }] })).text, /No such file/);
       }),
-    ));
+    ),
+  );
 });
 
 describe('walls: the proxy', () => {

@@ -102,7 +102,7 @@ describe('core/tools/search', () => {
     assert.deepEqual(again.ok && again.value, [{ line: 1, text: 'aaa' }]);
   });
 
-  verifies(
+  verifies.slow(
     'core:files:search-bounds',
     'a search that is too large for at once goes on in a thread, with the same answer',
     async () => {
@@ -118,13 +118,17 @@ describe('core/tools/search', () => {
     },
   );
 
-  verifies('core:files:search-bounds', 'a pattern that would run for ever is ended, and names its file', async () => {
-    place.write('slow.txt', `${'a'.repeat(60)}!\n`);
-    assert.match(await found({ pattern: '(a+)+$', path: 'slow.txt' }), /^slow.txt: the pattern takes too long/);
-    // One repetition over one long line is slow enough.
-    place.write('long.txt', 'a'.repeat(10_000).concat('\n').repeat(20));
-    assert.match(await found({ pattern: 'a*b', path: 'long.txt' }), /nothing found|takes too long/);
-  });
+  verifies.slow(
+    'core:files:search-bounds',
+    'a pattern that would run for ever is ended, and names its file',
+    async () => {
+      place.write('slow.txt', `${'a'.repeat(60)}!\n`);
+      assert.match(await found({ pattern: '(a+)+$', path: 'slow.txt' }), /^slow.txt: the pattern takes too long/);
+      // One repetition over one long line is slow enough.
+      place.write('long.txt', 'a'.repeat(10_000).concat('\n').repeat(20));
+      assert.match(await found({ pattern: 'a*b', path: 'long.txt' }), /nothing found|takes too long/);
+    },
+  );
 
   verifies('core:files:search-bounds', 'the file systems of the kernel are not searched', async () => {
     assert.ok(['/proc', '/sys', '/dev'].every((folder) => systemFolders().has(folder)));
@@ -132,7 +136,7 @@ describe('core/tools/search', () => {
       assert.match(await found({ pattern: 'x', path }), /is not searched: the kernel shows itself there/);
   });
 
-  verifies('core:files:search-bounds', 'a search of everything ends on abort, also in its thread', async () => {
+  verifies.slow('core:files:search-bounds', 'a search of everything ends on abort, also in its thread', async () => {
     const tool = createFileTools({}).find(({ name }) => name === 'search_files');
     assert.ok(tool);
     for (const ms of [0, 20, 400]) {

@@ -9,6 +9,7 @@ import { createWebFetchTool, htmlText } from '#core/tools/web-fetch-tool.ts';
 import { toolContract } from '../../contract/tool.contract.ts';
 import { ends } from '../../ends.ts';
 import { runs } from '../../property-runs.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import { makeToolPlace, type ToolPlaceForTest } from './place.ts';
 
@@ -119,7 +120,7 @@ describe('core/tools/web', () => {
     assert.ok(gone.isError && /HTTP 404.*nothing here/s.test(gone.text));
   });
 
-  it('bounds size, redirects and time', async () => {
+  slow('bounds size, redirects and time', async () => {
     const bomb = await open('/bomb');
     assert.match(bomb.text, /5000000 bytes, cut\)/);
     assert.ok(bomb.text.length < 40_000);

@@ -15,6 +15,7 @@ import type { Approver } from '#public/talaria.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { createScriptedModel, type ScriptedCall, type ScriptedStep } from '#testing/scripted-model.ts';
 import { assistant, call, owner } from '../../mind/evidence/conversation.ts';
+import { slow } from '../../slow.ts';
 import { createStage, openConversation, play, runCommand, type Stage } from '../../surfaces/app/app-fixture.ts';
 import { createHermesState, type HermesState } from '../../surfaces/app/commands/import/hermes-home.ts';
 import { verifies } from '../../verifies.ts';
@@ -319,7 +320,7 @@ describe('live and filled-in evidence of our own sessions', () => {
     assert.partialDeepStrictEqual(await fill(app), { tool_events_imported: 0 });
   });
 
-  test('the command prints counts, the original’s JSON, and fails for a folder that is not there', async (t) => {
+  slow('the command prints counts, the original’s JSON, and fails for a folder that is not there', async (t) => {
     const stage = stageWithSkill(t);
     const app = await played(t, stage, allSteps);
     const conversation = await openConversation(app, { approver: saysYes });

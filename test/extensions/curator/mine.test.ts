@@ -16,6 +16,7 @@ import {
 import type { JsonValue } from '#public/talaria.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { ends } from '../../ends.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 
 const CASES: readonly (readonly [line: JsonValue, type: string, title: string, confidence: number])[] = [
@@ -97,7 +98,7 @@ describe('mined candidates', () => {
     assert.equal(classifyCandidate({ text: 'exit code 3' }).candidate_type, 'replay_benchmark');
   });
 
-  test('any value is classified, and long ones in time that grows with them', () => {
+  slow('any value is classified, and long ones in time that grows with them', () => {
     const deep = (open: string, close: string) => `${open.repeat(300_000)}1${close.repeat(300_000)}`;
     const nested = JSON.parse(deep('[', ']')) as JsonValue;
     const odd: readonly JsonValue[] = [
@@ -226,7 +227,7 @@ describe('reading lines', () => {
     );
   });
 
-  test('a line that is too long or is no UTF-8 is named', async (t) => {
+  slow('a line that is too long or is no UTF-8 is named', async (t) => {
     const home = createTempHome(t);
     const longest = 'x'.repeat(LONGEST_LINE);
     assert.equal((await linesOf(home.write('ok', `${longest}\nb`))).length, 2);

@@ -13,6 +13,7 @@ import {
 } from '#extensions/curator/proposal.ts';
 import { drillGate } from '#extensions/curator/run/drill.ts';
 import { END_MARKER, START_MARKER } from '#mind/skills/format/skill-text.ts';
+import { slow } from '../../slow.ts';
 import { createStage, groundOf, runCommand as runAnywhere, type Stage } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
 import { proposalStage, runCommand, stageWithEvidence } from './evidence-stage.ts';
@@ -292,7 +293,7 @@ describe('curator propose', () => {
     },
   );
 
-  test('a model that fails or takes too long is said in the proposal, which stands', async (t) => {
+  slow('a model that fails or takes too long is said in the proposal, which stands', async (t) => {
     const { run } = await proposalStage(t, [{ error: 'invalid-request' } as never, { hang: true }]);
     const failed = await run('curator propose', { skill: 'release', draftWithModel: true, format: 'json' });
     assert.partialDeepStrictEqual(JSON.parse(failed.text), { ...FLAGS, model_draft: { executed: false, text: '' } });

@@ -31,7 +31,7 @@ async function closedBench(t: Parameters<typeof openBench>[0]) {
 }
 
 describe('the run commands', () => {
-  verifies(
+  verifies.slow(
     ['curator:apply:approval-required', 'curator:cli:exit-codes'],
     'apply asks for approval, target and hash in this order, and prints what it did',
     async (t) => {

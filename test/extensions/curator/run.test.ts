@@ -358,7 +358,7 @@ describe('reference files', () => {
     },
   );
 
-  verifies(
+  verifies.slow(
     ['curator:rollback:restores', 'curator:apply:support-files'],
     'either rollback undoes the version of the other way, reference files included',
     async (t) => {

@@ -15,6 +15,7 @@ import {
 } from '#base/process/service-units.ts';
 import { ownVerifier } from '#extensions/curator/timer-plan.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { slow } from '../../slow.ts';
 import { createMachine, hasSystemdAnalyze, NO_SYSTEMD, readAssignment, readExecStart, verifyUnits } from './machine.ts';
 
 const anyText = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', ''));
@@ -168,7 +169,7 @@ test('no schedule that passes for systemd can end its line or be expanded in it'
 
 const MAIN = resolve(import.meta.dirname, '../../../src/surfaces/cli/main.ts');
 
-test('the command in the unit, started with nothing but the home of the person, is a run', async (t) => {
+slow('the command in the unit, started with nothing but the home of the person, is a run', async (t) => {
   const machine = createMachine(t, ['systemctl'], [process.execPath, MAIN]);
   await machine.curator('install-auto', { allowAutoApplySkill: ['a*', "it's $X %h"] });
   const unit = readFileSync(machine.unit('talaria-curator-auto.service'), 'utf8');

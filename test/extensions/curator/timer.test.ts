@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { writeServiceFiles } from '#base/process/service.ts';
 import { installedTimer } from '#extensions/curator/timer-plan.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import {
   createMachine,
@@ -183,7 +184,7 @@ describe('curator install-auto', () => {
     });
   });
 
-  test('the units pass systemd-analyze verify', { skip: hasSystemdAnalyze ? false : NO_SYSTEMD }, async (t) => {
+  slow('the units pass systemd-analyze verify', { skip: hasSystemdAnalyze ? false : NO_SYSTEMD }, async (t) => {
     const machine = createMachine(t);
     const odd = {
       allowAutoApplySkill: ['a b', '%h', '$X', 'é', '"', ';'],

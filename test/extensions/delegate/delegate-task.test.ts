@@ -181,7 +181,7 @@ describe('delegate_task', () => {
     assert.match(alone.told, /- failed: risky \(denied\)/);
   });
 
-  verifies(
+  verifies.slow(
     'R5.38',
     'a claim and the failed call behind it stand side by side, and no word of a child passes for a record',
     async (t) => {

@@ -23,6 +23,7 @@ import type { PeerSummary, Spark } from '#public/peers.ts';
 import type { JsonObject } from '#public/talaria.ts';
 import { startFakeHomeserver } from '#testing/homeserver/fake-homeserver.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import { never } from './key-stage.ts';
 import { transportFor } from './matrix-stage.ts';
@@ -85,7 +86,7 @@ describe('account data: sealed values', () => {
     assert.equal(readFileSync(path, 'utf8'), 'short');
   });
 
-  test('processes that begin at once get one key', async (t) => {
+  slow('processes that begin at once get one key', async (t) => {
     const folder = join(createTempHome(t).path, 'peers');
     const script = join(import.meta.dirname, 'hive-seal-once.ts');
     const sealed = await Promise.all([1, 2, 3, 4].map(() => output([script, folder])));

@@ -89,7 +89,7 @@ describe('peers in the composed agent', () => {
     await again.shutdown();
   });
 
-  verifies('R4.31', 'an introduction asks in every mode; where nobody can answer only --yes agrees', async (t) => {
+  verifies.slow('R4.31', 'an introduction asks in every mode; where nobody can answer only --yes agrees', async (t) => {
     const { stage, server, carol, alice } = await stageWithPeers(t);
     const dave = await HiveRawClient.register(server, 'hermes-of-dave');
     const introduce = (): ScriptedStep => ({

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { shownBlock, shownLine } from '#extensions/hive/commands/with-peers.ts';
+import { slow } from '../../slow.ts';
 import { createStage, runCommand } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
 import { introducedBy, type SignedIn, says, signedInStage, signIn } from './signed-in-stage.ts';
@@ -83,7 +84,7 @@ describe('peers send', () => {
     assert.deepEqual(sent(signedIn), []);
   });
 
-  verifies(['R4.70', 'R4.72'], 'server down, HTML, an expired token, nothing configured', async (t) => {
+  verifies.slow(['R4.70', 'R4.72'], 'server down, HTML, an expired token, nothing configured', async (t) => {
     const signedIn = await signedInStage(t);
     introducedBy(signedIn, { other: CAROL, context: 'here' });
     const { server, stage, account } = signedIn;
@@ -156,7 +157,7 @@ describe('peers introduce', () => {
     assert.doesNotMatch(text, /lines more/);
   });
 
-  test('it takes two who are there', async (t) => {
+  slow('it takes two who are there', async (t) => {
     const signedIn = await withTwoPeers(t);
     for (const [peerA, peerB, code] of [
       ['hermes-of-carol', 'hermes-of-carol@localhost', 'peer-ambiguous'],

@@ -13,7 +13,7 @@ import { verifies } from '../../verifies.ts';
 import { agentsOn, copyOf, eventOf, killStage, MEGOLM, never, PAIR, room, SAY, WAYS } from './key-stage.ts';
 
 describe('messages of an encrypted room', () => {
-  verifies(['R4.36', 'R4.37', 'R4.74'], 'both sides read each other; the server sees no word of it', async (t) => {
+  verifies.slow(['R4.36', 'R4.37', 'R4.74'], 'both sides read each other; the server sees no word of it', async (t) => {
     const { server, open } = agentsOn(t);
     const [alice, bob] = [await open('alice'), await open('bob')];
     const said = await alice.say(PAIR, 'a secret plan');
@@ -27,7 +27,7 @@ describe('messages of an encrypted room', () => {
     assert.equal(JSON.stringify([server.calls, said, answer]).includes('secret'), false);
   });
 
-  verifies(['R4.36', 'R4.41'], 'several messages leave with one sharing of keys, in their order', async (t) => {
+  verifies.slow(['R4.36', 'R4.41'], 'several messages leave with one sharing of keys, in their order', async (t) => {
     const { server, open } = agentsOn(t);
     const [alice, bob, carol] = [await open('alice'), await open('bob'), await open('carol')];
     const all = room('!three:x', '@alice:x', '@bob:x', '@carol:x');
@@ -100,7 +100,7 @@ describe('messages of an encrypted room', () => {
 });
 
 describe('the order of things', () => {
-  verifies(['R4.36', 'R4.74'], 'keys leave only after they are stored; a failure sends nothing', async (t) => {
+  verifies.slow(['R4.36', 'R4.74'], 'keys leave only after they are stored; a failure sends nothing', async (t) => {
     const disk = { isFull: false };
     const { server, open } = agentsOn(t, {
       openDatabase: (path, options) => failing(openDatabase(path, options), disk),
@@ -189,7 +189,7 @@ function failing(opened: Opened, disk: { readonly isFull: boolean }): Opened {
 cryptoContract('fake', onFake());
 
 describe('two processes of one home', () => {
-  verifies(['R4.75', 'R4.36', 'R4.37'], 'both read and write at once; no key is used twice or lost', async (t) => {
+  verifies.slow(['R4.75', 'R4.36', 'R4.37'], 'both read and write at once; no key is used twice or lost', async (t) => {
     const { alice, start } = await killStage(t);
     const both = await Promise.all([start(), start()]);
     await Promise.all(both.map((one) => one.run({ do: 'sync' })));
@@ -221,26 +221,30 @@ function messageKey({ content }: JsonObject): string {
 }
 
 describe('a key store that is not what it was', () => {
-  verifies('R4.75', 'an old copy in the same file: keys that the server knows otherwise are replaced', async (t) => {
-    const { server, alice, bob, folder, reopen } = await pair(t);
-    await bob.crypto.close();
-    const copy = join(folder, '..', 'copy');
-    cpSync(folder, copy, { recursive: true });
-    const later = await reopen();
-    for (let count = 0; count < 8; count += 1) server.claimFor('@bob:x', 'BOB');
-    await later.sync();
-    await later.crypto.close();
-    // The database alone: a key file that is written again would tell.
-    writeFileSync(join(folder, 'crypto.sqlite'), readFileSync(join(copy, 'crypto.sqlite')));
+  verifies.slow(
+    'R4.75',
+    'an old copy in the same file: keys that the server knows otherwise are replaced',
+    async (t) => {
+      const { server, alice, bob, folder, reopen } = await pair(t);
+      await bob.crypto.close();
+      const copy = join(folder, '..', 'copy');
+      cpSync(folder, copy, { recursive: true });
+      const later = await reopen();
+      for (let count = 0; count < 8; count += 1) server.claimFor('@bob:x', 'BOB');
+      await later.sync();
+      await later.crypto.close();
+      // The database alone: a key file that is written again would tell.
+      writeFileSync(join(folder, 'crypto.sqlite'), readFileSync(join(copy, 'crypto.sqlite')));
 
-    const stale = await reopen();
-    for (let count = 0; count < 8; count += 1) server.claimFor('@bob:x', 'BOB');
-    await stale.sync();
-    assert.match(stale.warnings.join('\n'), /The server keeps newer keys of this device/);
-    const said = await alice.say(PAIR, 'still here');
-    await stale.sync();
-    assert.equal(await stale.read(said), 'still here');
-  });
+      const stale = await reopen();
+      for (let count = 0; count < 8; count += 1) server.claimFor('@bob:x', 'BOB');
+      await stale.sync();
+      assert.match(stale.warnings.join('\n'), /The server keeps newer keys of this device/);
+      const said = await alice.say(PAIR, 'still here');
+      await stale.sync();
+      assert.equal(await stale.read(said), 'still here');
+    },
+  );
 
   verifies('R4.75', 'damaged: the file is kept aside and a new one begins', async (t) => {
     const { alice, bob, folder, reopen } = await pair(t);
@@ -259,7 +263,7 @@ describe('a key store that is not what it was', () => {
     assert.equal(await again.read(said), 'after');
   });
 
-  verifies('R4.75', 'without its key, or of another sign-in: kept aside, a new one begins', async (t) => {
+  verifies.slow('R4.75', 'without its key, or of another sign-in: kept aside, a new one begins', async (t) => {
     const { alice, bob, folder, reopen } = await pair(t);
     await bob.crypto.close();
     rmSync(join(folder, 'store.key'));

@@ -14,7 +14,7 @@ import { Agent, agentsOn, never, PAIR, room } from './key-stage.ts';
 const ALL = room('!all:x', '@alice:x', '@bob:x', '@mallory:x');
 
 describe('events that are not what they claim to be', () => {
-  verifies('R4.37', 'words that a member copied and sent as own ones are not read as theirs', async (t) => {
+  verifies.slow('R4.37', 'words that a member copied and sent as own ones are not read as theirs', async (t) => {
     const [alice, bob, mallory] = await three(t);
     const said = await alice.say(ALL, 'I, Alice, vouch for this');
     await Promise.all([bob.sync(), mallory.sync()]);
@@ -30,7 +30,7 @@ describe('events that are not what they claim to be', () => {
     assert.equal(await bob.read(own), 'my own words');
   });
 
-  verifies('R4.37', 'words of one room are not read in another', async (t) => {
+  verifies.slow('R4.37', 'words of one room are not read in another', async (t) => {
     const [alice, bob] = await three(t);
     const said = await alice.say(ALL, 'here');
     await bob.sync();
@@ -92,7 +92,7 @@ describe('events that are not what they claim to be', () => {
     assert.equal(await bob.read(said), 'still here');
   });
 
-  verifies('R4.76', 'a known device that lost its keys gets new ones a few times, a stranger never', async (t) => {
+  verifies.slow('R4.76', 'a known device that lost its keys gets new ones a few times, a stranger never', async (t) => {
     const [alice, bob] = await three(t);
     const session = async () => {
       const { content } = await alice.say(ALL, 'x');

@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { createFetchHttp, type MatrixCall } from '#extensions/hive/matrix/matrix-http.ts';
 import { PeerError } from '#public/peers.ts';
 import { realClock, type TestClock } from '../../ground.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 
 export interface Asked {
@@ -218,7 +219,7 @@ describe('what is made of an answer', () => {
       );
   });
 
-  test('an answer of millions of empty values is refused before they are made; commas in texts are none', async () => {
+  slow('an answer of millions of empty values is refused before they are made; commas in texts are none', async () => {
     const wide = (item: string, bytes: number) => `{"x":[${item.repeat(bytes / item.length)}0]}`;
     const bodies = [wide('{},', 14e6), wide('1,', 12e6), wide('[],', 14e6)];
     for (const body of bodies)
@@ -337,7 +338,7 @@ describe('what is tried again', () => {
     );
   });
 
-  verifies('R4.72', 'silence is a time-out, a trickle too, and both are bounded', async () => {
+  verifies.slow('R4.72', 'silence is a time-out, a trickle too, and both are bounded', async () => {
     for (const isTrickle of [false, true]) {
       const timers: NodeJS.Timeout[] = [];
       await withOddServer(

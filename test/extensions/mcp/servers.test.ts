@@ -23,27 +23,31 @@ function addPrograms(stage: McpStage): void {
   Object.assign(stage.environment.variables, { PATH: `${join(stage.temp.path, 'bin')}:${process.env.PATH}` });
 }
 
-verifies('R5.1', 'servers are written as hermes-agent has them; what is wrong, or not set, is named', async (t) => {
-  const stage = createMcpStage(t);
-  stage.configure({
-    one: stage.double([], { env: { KEY: '${NOT_SET}' } }),
-    two: stage.double([], { unknown_key: 1 }),
-    off: { command: 'x', enabled: false },
-  });
-  const list = await runCommand(stage, 'mcp list');
-  const states = rowsOf(list.data).map(({ name, state, error }) => [name, state, error]);
-  assert.deepEqual(states[1], ['two', 'ready', null]);
-  assert.deepEqual(states[2], ['off', 'disabled', null]);
-  assert.match(String(states[0]), /^one,failed,.*\$\{NOT_SET\} is not set/);
-  for (const [servers, key] of [
-    [{ one: { command: 3 } }, /mcp_servers\.one\.command/],
-    [{ one: { command: 'x', url: 'http://x' } }, /either command or url/],
-    [{ 'Bad Name': { command: 'x' } }, /mcp_servers\.Bad Name/],
-  ] as const) {
-    stage.configure(servers);
-    await assert.rejects(runCommand(stage, 'mcp list'), (error: Error) => key.test(error.message));
-  }
-});
+verifies.slow(
+  'R5.1',
+  'servers are written as hermes-agent has them; what is wrong, or not set, is named',
+  async (t) => {
+    const stage = createMcpStage(t);
+    stage.configure({
+      one: stage.double([], { env: { KEY: '${NOT_SET}' } }),
+      two: stage.double([], { unknown_key: 1 }),
+      off: { command: 'x', enabled: false },
+    });
+    const list = await runCommand(stage, 'mcp list');
+    const states = rowsOf(list.data).map(({ name, state, error }) => [name, state, error]);
+    assert.deepEqual(states[1], ['two', 'ready', null]);
+    assert.deepEqual(states[2], ['off', 'disabled', null]);
+    assert.match(String(states[0]), /^one,failed,.*\$\{NOT_SET\} is not set/);
+    for (const [servers, key] of [
+      [{ one: { command: 3 } }, /mcp_servers\.one\.command/],
+      [{ one: { command: 'x', url: 'http://x' } }, /either command or url/],
+      [{ 'Bad Name': { command: 'x' } }, /mcp_servers\.Bad Name/],
+    ] as const) {
+      stage.configure(servers);
+      await assert.rejects(runCommand(stage, 'mcp list'), (error: Error) => key.test(error.message));
+    }
+  },
+);
 
 verifies('R5.1', 'import hermes takes servers over, without keys, under names that are names here', async (t) => {
   const stage = createStage(t);
@@ -56,7 +60,7 @@ verifies('R5.1', 'import hermes takes servers over, without keys, under names th
   assert.ok(config.includes('${ROOT}') && !config.includes('literal-key-1') && !config.includes('sampling'), config);
 });
 
-verifies('R5.2', '.mcp.json counts after a yes for exactly this content', async (t) => {
+verifies.slow('R5.2', '.mcp.json counts after a yes for exactly this content', async (t) => {
   const stage = createMcpStage(t, { GIVEN: 'yes' });
   const path = join(stage.cwd, '.mcp.json');
   const entry = {
@@ -86,7 +90,7 @@ verifies('R5.2', '.mcp.json counts after a yes for exactly this content', async 
   assert.match((await runCommand(stage, 'mcp list')).text, /is no JSON object/);
 });
 
-verifies(
+verifies.slow(
   ['R5.12', 'R5.15'],
   'list, tools, call, add and remove; each as JSON; what fails is not written',
   async (t) => {
@@ -140,7 +144,7 @@ verifies(
   },
 );
 
-verifies('R5.15', 'the browser is a preset: a pinned version, without a window', async (t) => {
+verifies.slow('R5.15', 'the browser is a preset: a pinned version, without a window', async (t) => {
   const stage = createMcpStage(t);
   addPrograms(stage);
   await runCommand(stage, 'mcp add', { name: 'browser', words: ['--port', '1'] });
@@ -152,7 +156,7 @@ verifies('R5.15', 'the browser is a preset: a pinned version, without a window',
   assert.doesNotMatch(readFileSync(join(stage.root, 'config.yaml'), 'utf8'), /playwright/);
 });
 
-verifies(
+verifies.slow(
   'R5.14',
   'a login goes by a browser; tokens are private, renewed, bound to their address, and no part of a backup',
   async (t) => {
@@ -209,7 +213,7 @@ verifies('R5.14', 'without a browser the address is shown, and one that was ende
   assert.match(lines.at(-1) ?? '', /far answers/);
 });
 
-verifies(
+verifies.slow(
   'R5.16',
   '/mcp shows the list and asks one anew; a prompt is a slash command, sent as foreign words',
   async (t) => {
@@ -234,7 +238,7 @@ verifies(
   },
 );
 
-verifies('R5.17', 'a skill of a server is listed, and taken through the skill door', async (t) => {
+verifies.slow('R5.17', 'a skill of a server is listed, and taken through the skill door', async (t) => {
   const stage = createMcpStage(t);
   stage.configure({ one: stage.double(['skills']) });
   assert.match((await runCommand(stage, 'mcp list')).text, /one: skill brew-tea/);
@@ -259,7 +263,7 @@ async function redirecting(t: TestContext, to: string): Promise<string> {
   return `http://localhost:${(server.address() as AddressInfo).port}/mcp`;
 }
 
-verifies(
+verifies.slow(
   'R5.18',
   'each bad server is named with its fault, beside a good one that works in the first turn',
   async (t) => {

@@ -13,7 +13,7 @@ import { callTool, createMcpStage, DOUBLE, isAlive, type McpStage, sessionTools 
 const starts = (stage: McpStage) => stage.notes().filter((note) => note.startsWith('start'));
 const pidOf = (stage: McpStage) => Number(starts(stage).at(-1)?.split(' ')[1]);
 
-verifies(
+verifies.slow(
   ['R5.3', 'R5.12'],
   'names are whole, unlike and short; what the guard finds is hidden, what is long is cut',
   async (t) => {
@@ -34,7 +34,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   ['R5.4', 'R5.5'],
   'a session starts nothing; the first call connects, one process serves all, and ends when idle',
   async (t) => {
@@ -66,7 +66,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   'R5.4',
   'a mute server is waited for 1.5 s and told; a list that changed counts from the next session',
   async (t) => {
@@ -91,7 +91,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   ['R5.6', 'R5.18'],
   'one that dies in a call is told, tried again after 1, 2, 4 s, and harms no other',
   async (t) => {
@@ -117,18 +117,22 @@ verifies(
   },
 );
 
-verifies('R5.7', 'nothing outlives its connection: not what it started, nor one that is deaf to its end', async (t) => {
-  const stage = createMcpStage(t);
-  stage.configure({ one: stage.double(), deaf: stage.double(['stays']) });
-  const app = await stage.start();
-  const tools = await sessionTools(app);
-  const grandchild = Number((await callTool(app, tools.get('mcp__one__stay'))).text);
-  await callTool(app, tools.get('mcp__deaf__add'), { a: 1, b: 1 });
-  const pids = [grandchild, ...starts(stage).map((note) => Number(note.split(' ')[1]))];
-  assert.ok(pids.every(isAlive));
-  await app.shutdown();
-  await until(() => !pids.some(isAlive));
-});
+verifies.slow(
+  'R5.7',
+  'nothing outlives its connection: not what it started, nor one that is deaf to its end',
+  async (t) => {
+    const stage = createMcpStage(t);
+    stage.configure({ one: stage.double(), deaf: stage.double(['stays']) });
+    const app = await stage.start();
+    const tools = await sessionTools(app);
+    const grandchild = Number((await callTool(app, tools.get('mcp__one__stay'))).text);
+    await callTool(app, tools.get('mcp__deaf__add'), { a: 1, b: 1 });
+    const pids = [grandchild, ...starts(stage).map((note) => Number(note.split(' ')[1]))];
+    assert.ok(pids.every(isAlive));
+    await app.shutdown();
+    await until(() => !pids.some(isAlive));
+  },
+);
 
 verifies('R5.7', 'nor does it outlive us when we are killed', async (t) => {
   const stage = createCliStage(t);
@@ -147,25 +151,29 @@ verifies('R5.7', 'nor does it outlive us when we are killed', async (t) => {
   await until(() => !isAlive(pid));
 });
 
-verifies('R5.8', 'its process gets no key of ours, and its standard error goes to a log without keys', async (t) => {
-  const key = `sk-proj-${'a1B2c3D4'.repeat(5)}`;
-  const stage = createMcpStage(t, { OPENAI_API_KEY: key, LANG: 'C.UTF-8', MY_OWN: 'x' });
-  stage.configure({ one: stage.double() });
-  const app = await stage.start();
-  const tools = await sessionTools(app);
-  const env = JSON.parse((await callTool(app, tools.get('mcp__one__env'), { key })).text);
-  assert.deepEqual(
-    Object.keys(env)
-      .filter((name) => !/^(?:NODE_|_$|SHLVL|PWD)/.test(name))
-      .sort(),
-    ['HOME', 'LANG', 'MCP_LOG', 'PATH'],
-  );
-  const log = join(stage.root, 'logs/mcp-one.log');
-  await until(() => existsSync(log) && readFileSync(log, 'utf8').includes('a key:'));
-  assert.ok(!readFileSync(log, 'utf8').includes(key));
-});
+verifies.slow(
+  'R5.8',
+  'its process gets no key of ours, and its standard error goes to a log without keys',
+  async (t) => {
+    const key = `sk-proj-${'a1B2c3D4'.repeat(5)}`;
+    const stage = createMcpStage(t, { OPENAI_API_KEY: key, LANG: 'C.UTF-8', MY_OWN: 'x' });
+    stage.configure({ one: stage.double() });
+    const app = await stage.start();
+    const tools = await sessionTools(app);
+    const env = JSON.parse((await callTool(app, tools.get('mcp__one__env'), { key })).text);
+    assert.deepEqual(
+      Object.keys(env)
+        .filter((name) => !/^(?:NODE_|_$|SHLVL|PWD)/.test(name))
+        .sort(),
+      ['HOME', 'LANG', 'MCP_LOG', 'PATH'],
+    );
+    const log = join(stage.root, 'logs/mcp-one.log');
+    await until(() => existsSync(log) && readFileSync(log, 'utf8').includes('a key:'));
+    assert.ok(!readFileSync(log, 'utf8').includes(key));
+  },
+);
 
-verifies('R5.9', 'results are text, pictures and lines of foreign origin; errors are data', async (t) => {
+verifies.slow('R5.9', 'results are text, pictures and lines of foreign origin; errors are data', async (t) => {
   const stage = createMcpStage(t);
   stage.configure({ one: stage.double() });
   const app = await stage.start();
@@ -180,33 +188,37 @@ verifies('R5.9', 'results are text, pictures and lines of foreign origin; errors
   assert.deepEqual([failed.text, failed.isError, failed.origin], ['the disk is full', true, 'foreign']);
 });
 
-verifies('R5.10', 'progress is shown, an abort cancels at the server, a time-out keeps the connection', async (t) => {
-  const stage = createMcpStage(t);
-  stage.configure({ one: stage.double(), short: stage.double([], { timeout: 0.2 }) });
-  const app = await stage.start();
-  const tools = await sessionTools(app);
-  const shown: string[] = [];
-  const control = new AbortController();
-  const progress = (chunk: string) => {
-    shown.push(chunk);
-    control.abort(new Error('enough'));
-  };
-  const aborted = callTool(app, tools.get('mcp__one__slow'), { wait: true }, { progress, signal: control.signal });
-  await assert.rejects(aborted);
-  assert.equal(shown[0], 'step 1/3\n');
-  await until(() => stage.notes().includes('cancelled'));
-  const before = starts(stage).length;
-  for (const _ of [1, 2]) {
-    const late = await callTool(app, tools.get('mcp__short__silent'));
-    assert.ok(late.isError && late.text === 'MCP server short: it did not answer in time', late.text);
-  }
-  assert.equal((await callTool(app, tools.get('mcp__one__add'), { a: 1, b: 1 })).text, '{"sum": 2}');
-  assert.equal(starts(stage).length, before);
-  const { failure } = await runCommand(stage, 'mcp call', { name: 'short', tool: 'silent' });
-  assert.deepEqual([failure?.exitCode, failure?.message], [1, 'MCP server short: it did not answer in time']);
-});
+verifies.slow(
+  'R5.10',
+  'progress is shown, an abort cancels at the server, a time-out keeps the connection',
+  async (t) => {
+    const stage = createMcpStage(t);
+    stage.configure({ one: stage.double(), short: stage.double([], { timeout: 0.2 }) });
+    const app = await stage.start();
+    const tools = await sessionTools(app);
+    const shown: string[] = [];
+    const control = new AbortController();
+    const progress = (chunk: string) => {
+      shown.push(chunk);
+      control.abort(new Error('enough'));
+    };
+    const aborted = callTool(app, tools.get('mcp__one__slow'), { wait: true }, { progress, signal: control.signal });
+    await assert.rejects(aborted);
+    assert.equal(shown[0], 'step 1/3\n');
+    await until(() => stage.notes().includes('cancelled'));
+    const before = starts(stage).length;
+    for (const _ of [1, 2]) {
+      const late = await callTool(app, tools.get('mcp__short__silent'));
+      assert.ok(late.isError && late.text === 'MCP server short: it did not answer in time', late.text);
+    }
+    assert.equal((await callTool(app, tools.get('mcp__one__add'), { a: 1, b: 1 })).text, '{"sum": 2}');
+    assert.equal(starts(stage).length, before);
+    const { failure } = await runCommand(stage, 'mcp call', { name: 'short', tool: 'silent' });
+    assert.deepEqual([failure?.exitCode, failure?.message], [1, 'MCP server short: it did not answer in time']);
+  },
+);
 
-verifies('R5.11', 'what does not say that it only reads asks, is hidden, or runs, as trust says', async (t) => {
+verifies.slow('R5.11', 'what does not say that it only reads asks, is hidden, or runs, as trust says', async (t) => {
   const stage = createMcpStage(t);
   stage.configure({
     ask: stage.double([], { tools: { include: ['add', 'w*'], exclude: ['x'] } }),
@@ -228,7 +240,7 @@ verifies('R5.11', 'what does not say that it only reads asks, is hidden, or runs
   ]);
 });
 
-verifies(
+verifies.slow(
   'R5.13',
   'a form is asked field by field, or declined; roots are the folder; sampling only where it is allowed',
   async (t) => {

@@ -34,46 +34,50 @@ const textOf = ({ messages }: ModelRequest) =>
   messages.flatMap(({ parts }) => parts.filter((part) => isText(part as never)));
 type Row = Record<string, unknown>;
 
-verifies('R5.40', 'cron creates, lists, shows, edits, pauses, resumes, runs, removes, each as JSON too', async (t) => {
-  const { cron, stage } = await stageOf(t, ['3 new mails']);
-  const made = await cron('create', {
-    schedule: 'every day at 09:30',
-    prompt: 'Read my mail',
-    name: 'Mail',
-    zone: 'UTC',
-    repeat: '5',
-  });
-  const job = made.data as Row;
-  const { id, created_at, last_run, ...rest } = job;
-  assert.deepEqual([created_at, last_run], ['2026-01-15T12:00:00.000Z', null]);
-  assert.deepEqual(rest, {
-    ...{
-      name: 'Mail',
+verifies.slow(
+  'R5.40',
+  'cron creates, lists, shows, edits, pauses, resumes, runs, removes, each as JSON too',
+  async (t) => {
+    const { cron, stage } = await stageOf(t, ['3 new mails']);
+    const made = await cron('create', {
+      schedule: 'every day at 09:30',
       prompt: 'Read my mail',
-      deliver: 'local',
-      skills: [],
-      workdir: stage.cwd,
-      toolsets: null,
-      model: null,
-    },
-    ...{ repeat: 5, created_by: 'owner', state: 'active', enabled: true, next_run_at: '2026-01-16T09:30:00.000Z' },
-    schedule: { kind: 'cron', expr: '30 9 * * *', zone: 'UTC', display: 'every day at 09:30' },
-  });
-  assert.match(made.text, /next Fri 2026-01-16 09:30, Sat 2026-01-17 09:30, Sun 2026-01-18 09:30\n/);
-  assert.deepEqual((await cron('list')).data, [job]);
-  assert.deepEqual((await cron('show', { job: 'MAIL' })).data, job);
-  const edited = (await cron('edit', { job: 'mail', schedule: 'every 2h', prompt: 'Read it' })).data as Row;
-  assert.deepEqual([edited.name, edited.prompt, edited.next_run_at], ['Mail', 'Read it', '2026-01-15T14:00:00.000Z']);
-  assert.equal(((await cron('pause', { job: id })).data as Row).state, 'paused');
-  assert.equal(((await cron('resume', { job: id })).data as Row).state, 'active');
-  const [run] = (await cron('run', { job: id })).data as Row[];
-  assert.deepEqual([run?.outcome, run?.result, run?.due_at, run?.delivery], ['done', '3 new mails', null, 'queued']);
-  assert.deepEqual((await cron('runs', { job: id })).data, [run]);
-  assert.equal((await cron('show', { job: 'nobody' })).failure?.exitCode, 3);
-  await cron('remove', { job: id });
-  assert.deepEqual((await cron('list')).data, []);
-  assert.equal(((await cron('runs')).data as Row[]).length, 1, 'what it came to stays');
-});
+      name: 'Mail',
+      zone: 'UTC',
+      repeat: '5',
+    });
+    const job = made.data as Row;
+    const { id, created_at, last_run, ...rest } = job;
+    assert.deepEqual([created_at, last_run], ['2026-01-15T12:00:00.000Z', null]);
+    assert.deepEqual(rest, {
+      ...{
+        name: 'Mail',
+        prompt: 'Read my mail',
+        deliver: 'local',
+        skills: [],
+        workdir: stage.cwd,
+        toolsets: null,
+        model: null,
+      },
+      ...{ repeat: 5, created_by: 'owner', state: 'active', enabled: true, next_run_at: '2026-01-16T09:30:00.000Z' },
+      schedule: { kind: 'cron', expr: '30 9 * * *', zone: 'UTC', display: 'every day at 09:30' },
+    });
+    assert.match(made.text, /next Fri 2026-01-16 09:30, Sat 2026-01-17 09:30, Sun 2026-01-18 09:30\n/);
+    assert.deepEqual((await cron('list')).data, [job]);
+    assert.deepEqual((await cron('show', { job: 'MAIL' })).data, job);
+    const edited = (await cron('edit', { job: 'mail', schedule: 'every 2h', prompt: 'Read it' })).data as Row;
+    assert.deepEqual([edited.name, edited.prompt, edited.next_run_at], ['Mail', 'Read it', '2026-01-15T14:00:00.000Z']);
+    assert.equal(((await cron('pause', { job: id })).data as Row).state, 'paused');
+    assert.equal(((await cron('resume', { job: id })).data as Row).state, 'active');
+    const [run] = (await cron('run', { job: id })).data as Row[];
+    assert.deepEqual([run?.outcome, run?.result, run?.due_at, run?.delivery], ['done', '3 new mails', null, 'queued']);
+    assert.deepEqual((await cron('runs', { job: id })).data, [run]);
+    assert.equal((await cron('show', { job: 'nobody' })).failure?.exitCode, 3);
+    await cron('remove', { job: id });
+    assert.deepEqual((await cron('list')).data, []);
+    assert.equal(((await cron('runs')).data as Row[]).length, 1, 'what it came to stays');
+  },
+);
 
 const WRONG: readonly (readonly [input: Row, code: string, exitCode: number])[] = [
   [{ schedule: 'some day' }, 'unreadable', 2],
@@ -164,7 +168,7 @@ verifies(
   },
 );
 
-verifies('R5.48', 'a run that takes longer than schedule.max_minutes has failed, and says so', async (t) => {
+verifies.slow('R5.48', 'a run that takes longer than schedule.max_minutes has failed, and says so', async (t) => {
   const { cron, clock } = await stageOf(t, [{ hang: true }]);
   await cron('create', { schedule: 'every 1d', prompt: 'Read my mail', name: 'mail' });
   const failure = cron('run', { job: 'mail' });
@@ -275,7 +279,7 @@ verifies(
   },
 );
 
-verifies('R5.52', 'reflex takes the forms of a schedule, asks, and makes the job after the yes', async (t) => {
+verifies.slow('R5.52', 'reflex takes the forms of a schedule, asks, and makes the job after the yes', async (t) => {
   const { app, cron } = await stageOf(t, [], { model: 'reflex', extra: {} });
   const said: readonly (readonly [string, string, string])[] = [
     ['remind me every day at 9:30 to water the plants', 'every day at 09:30', 'water the plants'],

@@ -147,7 +147,7 @@ function proposeAll(of: (text: string) => number[]): object[] {
   ];
 }
 
-verifies(
+verifies.slow(
   ['R5.171', 'R5.172', 'R5.173'],
   'a month of forty sessions: each value opens its messages, and no planted falsehood is one',
   async (t) => {
@@ -204,7 +204,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   'R5.174',
   'it is said in the line that it bears on, to the owner alone, and never in the prefix',
   async (t) => {
@@ -247,7 +247,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   'R5.175',
   'one is taken away and not learned from the same words again; a forgotten message takes its rows along',
   async (t) => {
@@ -277,7 +277,7 @@ verifies(
   },
 );
 
-verifies(['R5.172', 'R5.175'], 'off asks no model and says nothing; a new home has no file of it', async (t) => {
+verifies.slow(['R5.172', 'R5.175'], 'off asks no model and says nothing; a new home has no file of it', async (t) => {
   const stage = createStage(t);
   const client = createScriptedModel(['ok', 'ok']);
   const first = await stage.open({ extra: { client } });

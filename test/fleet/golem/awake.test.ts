@@ -6,6 +6,7 @@ import { SimWorld } from '#fleet/golem/domains/sim-world.ts';
 import type { Life } from '#fleet/golem/life.ts';
 import { addressOf } from '#mind/skills/format/testament.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import * as golem from './stage.ts';
 
@@ -60,7 +61,7 @@ verifies(['R0.7', 'R0.40', 'R0.48'], 'driven alone through all it is told, it do
   });
 });
 
-verifies(
+verifies.slow(
   ['R0.13', 'R0.14', 'R0.15', 'R0.16', 'R0.18', 'R0.19', 'R0.20', 'R0.21'],
   'a session counts what it can read anew; a newborn alone asks for a kit, lives without, and takes it when it comes',
   async (t) => {
@@ -282,7 +283,7 @@ const MADE =
 const HELD =
   /^# Playbook of ada-gen1\n\n## incident\n- \[h-\d+\] \(confidence 0\.9\d, validated \d+\) when disk full inode quota, do `drain`/;
 
-verifies(
+verifies.slow(
   ['R0.59', 'R0.60', 'R0.61', 'R0.62', 'R0.63', 'R0.64', 'R0.124'],
   'at the fiftieth tick it becomes a skill, among all that is curated then, in its order',
   async (t) => {
@@ -417,7 +418,7 @@ test('who looks on is told how it stands, each minute and when it comes, waits, 
   );
 });
 
-verifies(['R0.132'], 'over time it is shown more procedures that fit', async (t) => {
+verifies.slow(['R0.132'], 'over time it is shown more procedures that fit', async (t) => {
   const stage = golem.createGolemStage(t);
   await stage.create('ada');
   const kindOf = (text: string) =>
@@ -436,11 +437,11 @@ verifies(['R0.132'], 'over time it is shown more procedures that fit', async (t)
 });
 
 for (const domain of ['sim', 'watch'] as const)
-  test(`${domain}: a hundred unattended ticks without a fault or a gap, whose skills lead to ticks`, async (t) => {
+  slow(`${domain}: a hundred unattended ticks without a fault or a gap, whose skills lead to ticks`, async (t) => {
     assert.deepEqual(await golem.liveUnattended(golem.createGolemStage(t), domain, 100), []);
   });
 
-test('what cannot be is refused by its name, with what to do', async (t) => {
+slow('what cannot be is refused by its name, with what to do', async (t) => {
   const stage = golem.createGolemStage(t);
   await stage.create('ada');
   const toml = stage.at('ada', 'golem.toml');

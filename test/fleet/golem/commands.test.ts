@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import { createGolemStage, liveTicks, never, put, remember, scriptedDomain, seen, tickOf } from './stage.ts';
 
 describe('commands that look', () => {
-  test('list, show, ticks, why, playbook tell of a life, and change nothing of it', async (t) => {
+  slow('list, show, ticks, why, playbook tell of a life, and change nothing of it', async (t) => {
     const stage = createGolemStage(t);
     const empty = await stage.run('golem list');
     assert.match(empty.text, /There is no golem yet: talaria golem create NAME/);
@@ -130,7 +131,7 @@ describe('commands that look', () => {
 });
 
 describe('words and trust', () => {
-  test('a dream by hand has what is left of the day, and says what it waits for', async (t) => {
+  slow('a dream by hand has what is left of the day, and says what it waits for', async (t) => {
     for (const [most, calls] of [
       [1, 1],
       [10, 2],
@@ -187,7 +188,7 @@ describe('words and trust', () => {
     }
   });
 
-  test('a stranger’s testament waits for a word of the owner, and then an heir may be born of it', async (t) => {
+  slow('a stranger’s testament waits for a word of the owner, and then an heir may be born of it', async (t) => {
     const far = createGolemStage(t);
     await far.create('ada');
     await far.run('golem run', { name: 'ada', ticks: 60 });

@@ -16,6 +16,7 @@ import {
   writeBundle,
 } from '#mind/skills/format/testament.ts';
 import { recordOf } from '../../mind/skills/skill-bench.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import * as golem from './stage.ts';
 
@@ -49,7 +50,7 @@ async function elder(stage: golem.GolemStage, skills = [knows('disk-full', 0.8, 
   return { path: path ?? '', bundle: testamentAt(path ?? ''), key };
 }
 
-verifies(
+verifies.slow(
   ['R0.67', 'R0.68', 'R0.69', 'R0.71', 'R0.100'],
   'a session packs at its end what is worth 0.6 and was used twice, less than a testament takes, and publishes it once',
   async (t) => {
@@ -70,7 +71,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   ['R0.101', 'R0.102', 'R0.105', 'R0.106', 'R0.108', 'R0.109', 'R0.112', 'R0.113', 'R0.115'],
   'a testament holds what was worth it, whole, with its death and the playbook, signed; and nothing else of the life',
   async (t) => {
@@ -148,7 +149,7 @@ verifies(['R0.99'], 'an end has a cause and comes once, whatever was cut off; wh
   assert.match(await killed('dan', dying), /ended at tick 3 \(credit-exhausted\)/);
 });
 
-verifies(
+verifies.slow(
   ['R0.1', 'R0.7', 'R0.8', 'R0.9'],
   'nothing is answered after it, in no process; the mind has no way to act, and none without its Grimoire',
   async (t) => {
@@ -187,7 +188,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   ['R0.103', 'R0.104', 'R0.111', 'R0.114', 'R0.117'],
   'an heir of the third generation can trace what it knows to a tick of the first; it is believed less with each hop',
   async (t) => {
@@ -301,7 +302,7 @@ test('one that contradicts what is held at 0.7 is rejected, and one that fails e
   assert.match(await takesIn(t, asIs, holds(0.69, 3), true), /^SANDBOX rejected it would have failed each/);
 });
 
-test('one that came twice is taken in once; what was rejected three times is not looked at again', async (t) => {
+slow('one that came twice is taken in once; what was rejected three times is not looked at again', async (t) => {
   await golem.withMind(t, {}, async (life, stage) => {
     const { path, bundle, key } = await elder(stage);
     const brings = async (file: string, text: string) => {

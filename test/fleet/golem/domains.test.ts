@@ -23,6 +23,7 @@ import { makeWallsScene, noWalls } from '../../core/tools/walls-scene.ts';
 import { createPlainWalls } from '../../doubles/plain-walls.ts';
 import { until } from '../../ends.ts';
 import { realClock } from '../../ground.ts';
+import { slow } from '../../slow.ts';
 import { createGolemStage, liveTicks, type TickRecord } from './stage.ts';
 
 const never = new AbortController().signal;
@@ -78,7 +79,7 @@ describe('a line inside walls', () => {
     }
   });
 
-  test('is ended for a hundred megabytes, and with all that it started at its time-out', async (t) => {
+  slow('is ended for a hundred megabytes, and with all that it started at its time-out', async (t) => {
     const { run, lines, at, advance } = place(t);
     const flood = await run({ line: 'head -c 100000000 /dev/zero | tr "\\0" x' }, never);
     assert.ok(flood.status === 'failed' && flood.text.length <= 4_000 && flood.text.includes('too-much-output'));
@@ -92,7 +93,7 @@ describe('a line inside walls', () => {
     assert.ok(!existsSync(`/proc/${readFileSync(at('seen/pid'), 'utf8').trim()}/exe`));
   });
 
-  test('writes where it was opened alone, and what it planted is taken away', { skip }, async (t) => {
+  slow('writes where it was opened alone, and what it planted is taken away', { skip }, async (t) => {
     const { walls, home, close } = makeWallsScene();
     t.after(close);
     const { run, at, write } = place(t, { walls });
@@ -260,7 +261,7 @@ describe('coding', () => {
     await refuses('git-failed', { name: 'eve', test: 'true' });
   });
 
-  test('what failed is told by the shape of its error, and nothing follows from its words', async (t) => {
+  slow('what failed is told by the shape of its error, and nothing follows from its words', async (t) => {
     const { opened, lines } = repository(t);
     const domain = await opened();
     const { text, tag, signals } = await domain.observe(never);
@@ -287,7 +288,7 @@ describe('coding', () => {
     assert.equal(lines('tests'), 3);
   });
 
-  test('green work is committed on its branch without linked dependencies, the rest is taken back', async (t) => {
+  slow('green work is committed on its branch without linked dependencies, the rest is taken back', async (t) => {
     const { opened, at, live, doing, owner, left } = repository(t);
     const domain = await opened();
     const seen = await domain.observe(never);
@@ -306,7 +307,7 @@ describe('coding', () => {
     assert.equal((await (await opened()).observe(never)).tag, 'quiet');
   });
 
-  test("the owner's checkout, index, stash, settings and branches stay as they are", async (t) => {
+  slow("the owner's checkout, index, stash, settings and branches stay as they are", async (t) => {
     const { opened, at, live, write, owner } = repository(t, { tree: 'seen/tree' });
     for (const name of ['post-checkout', 'pre-commit', 'post-commit', 'reference-transaction']) {
       write(`seen/.git/hooks/${name}`, `#!/bin/sh\ntouch "${at('hooked')}"\n`);
@@ -327,7 +328,7 @@ describe('coding', () => {
     assert.ok(!existsSync(at('hooked')));
   });
 
-  test('new commits of the checkout are taken in: in front, below its own, or not where they conflict', async (t) => {
+  slow('new commits of the checkout are taken in: in front, below its own, or not where they conflict', async (t) => {
     const { opened, live, owner, save, left } = repository(t);
     const domain = await opened();
     const isEven = () => owner('rev-parse golem/ada') === owner('rev-parse main');
@@ -362,7 +363,7 @@ describe('coding', () => {
     assert.equal((await (await opened()).observe(never)).tag, 'quiet');
   });
 
-  test('its tasks are what the repository offers, less tests, hooks and what is denied', async (t) => {
+  slow('its tasks are what the repository offers, less tests, hooks and what is denied', async (t) => {
     const { opened, save } = repository(t);
     const scripts = { test: 'sh test.sh', fix: 'x', prefix: 'x', prepare: 'x', preview: 'x', ship: 'npm publish' };
     save({
@@ -380,7 +381,7 @@ describe('coding', () => {
     assert.equal((await domain.verify(seen, never)).source, 'npm test');
   });
 
-  test('behind walls tests read their dependencies and write no git', { skip }, async (t) => {
+  slow('behind walls tests read their dependencies and write no git', { skip }, async (t) => {
     const { walls, close } = makeWallsScene();
     t.after(close);
     const { opened, at, owner } = repository(t, { walls });

@@ -235,24 +235,28 @@ verifies(
   },
 );
 
-verifies(['R0.86', 'R0.87'], 'one that held five times and changed twice is named to the clade once', async (t) => {
-  const of = (name: string, validatedCount: number, improvedCount: number) =>
-    taught(name, name, [], { validatedCount, improvedCount, confidence: 0.8 });
-  const skills = [of('ripe', 5, 2), of('raw', 5, 1), of('rare', 4, 9)];
-  await withMind(t, { skills, toml: '[hermes]\ndream_interval = 1\n' }, async (life, stage) => {
-    const { told } = await golem.liveTicks(life, 2);
-    assert.equal(told.filter(({ type }) => type === 'dream').length, 2);
-    const frames = stage.log('golem.ada.event').map(({ body }) => body as unknown as golem.GolemEvent);
-    assert.deepEqual(only(frames, 'SkillPromoted'), [{ type: 'SkillPromoted', name: 'ripe', confidence: 0.8 }]);
-  });
-});
+verifies.slow(
+  ['R0.86', 'R0.87'],
+  'one that held five times and changed twice is named to the clade once',
+  async (t) => {
+    const of = (name: string, validatedCount: number, improvedCount: number) =>
+      taught(name, name, [], { validatedCount, improvedCount, confidence: 0.8 });
+    const skills = [of('ripe', 5, 2), of('raw', 5, 1), of('rare', 4, 9)];
+    await withMind(t, { skills, toml: '[hermes]\ndream_interval = 1\n' }, async (life, stage) => {
+      const { told } = await golem.liveTicks(life, 2);
+      assert.equal(told.filter(({ type }) => type === 'dream').length, 2);
+      const frames = stage.log('golem.ada.event').map(({ body }) => body as unknown as golem.GolemEvent);
+      assert.deepEqual(only(frames, 'SkillPromoted'), [{ type: 'SkillPromoted', name: 'ripe', confidence: 0.8 }]);
+    });
+  },
+);
 
 verifies(['R0.88', 'R0.89', 'R0.90', 'R0.118'], 'what a dream may spend on skills falls to nothing', () => {
   const shares = { thriving: 0.15, stable: 0.12, conservation: 0.08, declining: 0.05, terminal: 0 };
   assert.deepEqual(EVOLUTION_SHARE, shares);
 });
 
-verifies(
+verifies.slow(
   ['R0.23', 'R0.40', 'R0.48', 'R0.72', 'R0.90', 'R0.93', 'R0.133', 'R0.134', 'R0.135'],
   'four hooks ask nobody, drafts and the last note ask T1, dreams alone T2; what each cost is kept',
   async (t) => {

@@ -13,6 +13,7 @@ import { createManualClock } from '#testing/manual-clock.ts';
 import { until } from '../../ends.ts';
 import { realClock } from '../../ground.ts';
 import { COMPILE_CACHE, MAIN } from '../../scenario/cli-process.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import * as golem from './stage.ts';
 
@@ -89,24 +90,28 @@ function listeningPorts(pid: number | undefined): readonly string[] {
   return rows.filter((row) => / 0A /.test(row) && own.has(`socket:[${row.trim().split(/\s+/)[9]}]`));
 }
 
-verifies(['R0.2', 'R0.3'], 'it listens on a socket in its home, which is its owner’s, and on no port', async (t) => {
-  const stage = await home(t);
-  const { child, ended } = startMind(t, stage);
-  const path = stage.at('ada', 'mind.sock');
-  const { call } = await over(path);
-  assert.deepEqual([mode(path), mode(stage.at('ada'))], [0o600, 0o700]);
-  assert.deepEqual(listeningPorts(child.pid), []);
-  const { result } = await call('health_check');
-  assert.deepEqual(result, { name: 'bardo-hermes', layer: 2, needs: ['bardo-grimoire'], ok: true });
-  assert.equal(codeOf(await call('hook.end')), -32002);
-  await call('hook.session', { reason: 'start' });
-  assert.deepEqual((await call('list_skills')).result, ['free-the-inodes']);
-  assert.match(JSON.stringify((await call('get_skill', { name: 'free-the-inodes' })).result), /inode quota volume/);
-  assert.match(JSON.stringify((await call('skills.search', { text: 'inode quota' })).result), /free-the-inodes/);
-  assert.deepEqual((await call('skills.rollback', { name: 'nobody' })).result, { done: false });
-  await call('hook.death', { tick: 1, cause: 'age' });
-  assert.deepEqual([await ended, existsSync(path)], [0, false]);
-});
+verifies.slow(
+  ['R0.2', 'R0.3'],
+  'it listens on a socket in its home, which is its owner’s, and on no port',
+  async (t) => {
+    const stage = await home(t);
+    const { child, ended } = startMind(t, stage);
+    const path = stage.at('ada', 'mind.sock');
+    const { call } = await over(path);
+    assert.deepEqual([mode(path), mode(stage.at('ada'))], [0o600, 0o700]);
+    assert.deepEqual(listeningPorts(child.pid), []);
+    const { result } = await call('health_check');
+    assert.deepEqual(result, { name: 'bardo-hermes', layer: 2, needs: ['bardo-grimoire'], ok: true });
+    assert.equal(codeOf(await call('hook.end')), -32002);
+    await call('hook.session', { reason: 'start' });
+    assert.deepEqual((await call('list_skills')).result, ['free-the-inodes']);
+    assert.match(JSON.stringify((await call('get_skill', { name: 'free-the-inodes' })).result), /inode quota volume/);
+    assert.match(JSON.stringify((await call('skills.search', { text: 'inode quota' })).result), /free-the-inodes/);
+    assert.deepEqual((await call('skills.rollback', { name: 'nobody' })).result, { done: false });
+    await call('hook.death', { tick: 1, cause: 'age' });
+    assert.deepEqual([await ended, existsSync(path)], [0, false]);
+  },
+);
 
 /** All that a golem in another language needs of its mind: a pipe in, a pipe out, and a line of JSON for a line of JSON. */
 const CLIENT = `
@@ -136,7 +141,7 @@ ask hook.death '{"tick":3,"cause":"age"}'
 wait
 `;
 
-verifies('R0.3', 'a golem of thirty lines of shell drives all seven hooks', async (t) => {
+verifies.slow('R0.3', 'a golem of thirty lines of shell drives all seven hooks', async (t) => {
   const stage = await home(t);
   const { ended, said } = start(t, stage, 'sh', '-c', CLIENT, 'sh', process.execPath, MAIN);
   assert.equal(await ended, 0, said());
@@ -147,7 +152,7 @@ verifies('R0.3', 'a golem of thirty lines of shell drives all seven hooks', asyn
   assert.match((await stage.run('golem show', { name: 'ada' })).text, /tick 1 [\s\S]*tick 1 · T2 · itself · incident/);
 });
 
-test('after death it refuses what was asked meanwhile, ends, and says the same when it is started again', async (t) => {
+slow('after death it refuses what was asked meanwhile, ends, and says the same when it is started again', async (t) => {
   const stage = await home(t);
   for (const cause of ['senescence', 'age']) {
     const mind = startMind(t, stage, '--stdio');
@@ -162,7 +167,7 @@ test('after death it refuses what was asked meanwhile, ends, and says the same w
   }
 });
 
-test('a second mind cannot end a golem that another process lives, and keeps none of its ticks', async (t) => {
+slow('a second mind cannot end a golem that another process lives, and keeps none of its ticks', async (t) => {
   const stage = await home(t);
   await stage.life('ada', { domain: golem.quiet() }, async ({ golem: { rows } }) => {
     const { child } = startMind(t, stage, '--stdio');
@@ -174,7 +179,7 @@ test('a second mind cannot end a golem that another process lives, and keeps non
   });
 });
 
-test('a line that is no request gets its error, a notification nothing, and neither ends anything', async (t) => {
+slow('a line that is no request gets its error, a notification nothing, and neither ends anything', async (t) => {
   const { child } = startMind(t, await home(t), '--stdio');
   const { send, of, heard, call, close } = talk(child.stdout, child.stdin);
   const asks = (method: unknown, params?: unknown, id?: unknown) => ({ jsonrpc: '2.0', method, params, id });
@@ -211,7 +216,7 @@ test('a line that is no request gets its error, a notification nothing, and neit
   close();
 });
 
-test('a line of more than 10 MB ends its connection and no other', async (t) => {
+slow('a line of more than 10 MB ends its connection and no other', async (t) => {
   const stage = await home(t);
   startMind(t, stage, '--socket', 'here.sock');
   const path = join(stage.cwd, 'here.sock');
@@ -255,7 +260,7 @@ test('a socket of the dead is taken over and one of the living is not; its folde
   assert.equal(await third.ended, 0);
 });
 
-test('where a path is too long for a socket, it lies in a private folder elsewhere', async (t) => {
+slow('where a path is too long for a socket, it lies in a private folder elsewhere', async (t) => {
   const stage = await home(t);
   const { child, ended } = startMind(t, stage, '--socket', join(stage.cwd, 'd'.repeat(120), 'mind.sock'));
   const found = () => /\S+(?=\/[0-9a-f]{24}\.sock)/.exec(readFileSync('/proc/net/unix', 'utf8'))?.[0];
@@ -352,7 +357,7 @@ test('a mind that was killed costs nothing but itself: the tick goes on at once,
     await until(async () => (await tick()).faults.length === 0);
   }));
 
-test('one that answers three looks in a row with nothing is ended, however it hangs, and started again', (t) =>
+slow('one that answers three looks in a row with nothing is ended, however it hangs, and started again', (t) =>
   withFake(t, async ({ tick, calls, advance }) => {
     await tick();
     const [pid] = calls()[0] ?? [0];
@@ -365,4 +370,5 @@ test('one that answers three looks in a row with nothing is ended, however it ha
     await until(() => calls().some(([one, method]) => one !== pid && method === 'hook.session'));
     assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
     assert.deepEqual((await tick()).faults, []);
-  }));
+  }),
+);

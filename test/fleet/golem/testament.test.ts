@@ -21,6 +21,7 @@ import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { ends } from '../../ends.ts';
 import { runs } from '../../property-runs.ts';
+import { slow } from '../../slow.ts';
 import { createGolemStage, quiet, rowsOf, taught } from './stage.ts';
 
 const KEY = '4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318';
@@ -175,7 +176,7 @@ describe('a bundle', () => {
     assert.equal(read(textOf(await signBundle(testament(), undefined))).signature, null);
   });
 
-  test('that is too much, too new or no bundle is refused by its reason, and not written', async (t) => {
+  slow('that is too much, too new or no bundle is refused by its reason, and not written', async (t) => {
     const many = `{"kind":"skill-bundle","version":1,"skills":[${Array(100_000)
       .fill(JSON.stringify(skill('a')))
       .join()}]}`;
@@ -260,7 +261,7 @@ describe('the register of births', () => {
   });
 });
 
-test('an heir takes in at birth what it can, and what waits for a step once golem.toml names it', async (t) => {
+slow('an heir takes in at birth what it can, and what waits for a step once golem.toml names it', async (t) => {
   const stage = createGolemStage(t);
   const { run, at, bodies } = stage;
   await run('golem create', { name: 'ada' });

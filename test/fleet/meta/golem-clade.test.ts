@@ -34,7 +34,7 @@ const disk = () =>
   );
 
 describe('a golem answers', () => {
-  verifies(
+  verifies.slow(
     ['R1.17', 'R1.19', 'R1.21', 'R1.24'],
     'from what it keeps, at rest as while it lives as when it is dead, each line with its place',
     async (t) => {

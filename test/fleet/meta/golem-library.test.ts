@@ -10,6 +10,7 @@ import { room } from '#fleet/meta/room.ts';
 import { openHomeLog } from '#fleet/styx/home-log.ts';
 import { ownerOf, trustKey } from '#fleet/styx/owner-key.ts';
 import { many } from '../../property-runs.ts';
+import { slow } from '../../slow.ts';
 import { runSpec } from '../../surfaces/app/app-fixture.ts';
 import { always, createGolemStage, type GolemStage, liveTicks, taught } from '../golem/stage.ts';
 
@@ -47,46 +48,49 @@ async function inherited(t: Parameters<typeof createGolemStage>[0]) {
 }
 
 describe('a testament goes over, and a newborn is asked for', () => {
-  test('reject: it starts empty; accept: it starts with the discounted skill, and show says that it helped', async (t) => {
-    const there = await inherited(t);
-    const list = await library(there, 'list');
-    assert.match(list.text, /free-disk \| clade \| 0\.\d\d \| 0\.\d\d \| ada-gen1/);
-    await there.create('bob');
-    const refused = await library(there, 'kit', { for: 'bob', reject: true });
-    assert.match(refused.text, /free-disk[\s\S]*bob gets nothing/);
-    await there.life('bob', { domain: always(TEXT, CURE) }, async (life) => {
-      await liveTicks(life, 1);
-      assert.deepEqual(life.mind?.skills(), []);
-    });
-    await there.create('eve');
-    const given = await library(there, 'kit', { for: 'eve', accept: true });
-    assert.match(given.text, /eve is sent \d skill/);
-    await there.life('eve', { domain: always(TEXT, CURE) }, async (life) => {
-      await liveTicks(life, 1);
-      const record = life.mind?.skill('free-disk')?.record;
-      const [entry] = (list.data as { name: string; raw: number }[]).filter(({ name }) => name === 'free-disk');
-      assert.ok(Math.abs((record?.priorConfidence ?? 0) - 0.9 * (entry?.raw ?? 0)) < 1e-9);
-      assert.deepEqual(
-        [record?.lineage, record?.derivedFrom, record?.bloodstain],
-        [['ada-gen1'], 'library/free-disk', true],
-      );
-      await liveTicks(life, many(199, 19));
-      const { value } = await life.hooks.end({});
-      const text = readFileSync(value.bundle ?? assert.fail('no bundle'), 'utf8');
-      await withLibrary(there.ground, async (opened) => {
-        const { signer } = life.golem.identity;
-        const eve = { golem: 'eve-gen1', signer, called: 'eve', status: 'rests' } as const;
-        const answer = { ok: true, value: { golem: 'eve-gen1', lines: [], value: text } } as const;
-        const done = await aggregate(opened, [eve], async () => answer);
-        assert.deepEqual([done.asked, done.failed], [1, []]);
+  slow(
+    'reject: it starts empty; accept: it starts with the discounted skill, and show says that it helped',
+    async (t) => {
+      const there = await inherited(t);
+      const list = await library(there, 'list');
+      assert.match(list.text, /free-disk \| clade \| 0\.\d\d \| 0\.\d\d \| ada-gen1/);
+      await there.create('bob');
+      const refused = await library(there, 'kit', { for: 'bob', reject: true });
+      assert.match(refused.text, /free-disk[\s\S]*bob gets nothing/);
+      await there.life('bob', { domain: always(TEXT, CURE) }, async (life) => {
+        await liveTicks(life, 1);
+        assert.deepEqual(life.mind?.skills(), []);
       });
-    });
-    const shown = await library(there, 'show', { name: 'free-disk' });
-    assert.match(
-      shown.text,
-      /equipped to 1, validated by 1, contradicted by 0\n {2}eve-gen1: validated, \d+ of \d+ uses went well/,
-    );
-  });
+      await there.create('eve');
+      const given = await library(there, 'kit', { for: 'eve', accept: true });
+      assert.match(given.text, /eve is sent \d skill/);
+      await there.life('eve', { domain: always(TEXT, CURE) }, async (life) => {
+        await liveTicks(life, 1);
+        const record = life.mind?.skill('free-disk')?.record;
+        const [entry] = (list.data as { name: string; raw: number }[]).filter(({ name }) => name === 'free-disk');
+        assert.ok(Math.abs((record?.priorConfidence ?? 0) - 0.9 * (entry?.raw ?? 0)) < 1e-9);
+        assert.deepEqual(
+          [record?.lineage, record?.derivedFrom, record?.bloodstain],
+          [['ada-gen1'], 'library/free-disk', true],
+        );
+        await liveTicks(life, many(199, 19));
+        const { value } = await life.hooks.end({});
+        const text = readFileSync(value.bundle ?? assert.fail('no bundle'), 'utf8');
+        await withLibrary(there.ground, async (opened) => {
+          const { signer } = life.golem.identity;
+          const eve = { golem: 'eve-gen1', signer, called: 'eve', status: 'rests' } as const;
+          const answer = { ok: true, value: { golem: 'eve-gen1', lines: [], value: text } } as const;
+          const done = await aggregate(opened, [eve], async () => answer);
+          assert.deepEqual([done.asked, done.failed], [1, []]);
+        });
+      });
+      const shown = await library(there, 'show', { name: 'free-disk' });
+      assert.match(
+        shown.text,
+        /equipped to 1, validated by 1, contradicted by 0\n {2}eve-gen1: validated, \d+ of \d+ uses went well/,
+      );
+    },
+  );
 
   test('a kit as a file: born with it; changed by a byte it is refused', async (t) => {
     const there = await inherited(t);

@@ -47,7 +47,7 @@ const EXAMPLES: readonly (readonly [category: string, name: string, params: obje
 ];
 
 describe('meta-skills', () => {
-  verifies(
+  verifies.slow(
     ['R1.15', 'R1.30', 'R1.31', 'R1.32', 'R1.33', 'R1.34'],
     'each of the six categories can be run, is done or says what is not configured, and is a file in its own folder',
     async (t) => {

@@ -206,7 +206,7 @@ describe('two hundred labelled lines', { skip: !existsSync(path) }, () => {
     }
   }
 
-  verifies(
+  verifies.slow(
     ['R1.25', 'R1.27', 'R1.29'],
     'with a model that answers from the label each does what it says, and what cannot be told is asked',
     async (t) => {
@@ -225,7 +225,7 @@ describe('two hundred labelled lines', { skip: !existsSync(path) }, () => {
     },
   );
 
-  verifies(['R1.27', 'R1.29'], 'without a model none reaches a golem that was not meant', async (t) => {
+  verifies.slow(['R1.27', 'R1.29'], 'without a model none reaches a golem that was not meant', async (t) => {
     const wrong: string[] = [];
     for await (const { one, did, heard } of sayAll(createCladeStage(t, { answer: () => ({}) })))
       if (isWrong(one, did, heard)) wrong.push(`${one.line} [${one.focus}] → ${JSON.stringify(did)} ${heard}`);

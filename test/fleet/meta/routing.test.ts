@@ -83,7 +83,7 @@ const heuristic = (id: string, confidence: number, validated: number) => ({
 });
 
 describe('the eight utterances of the seed', () => {
-  verifies(
+  verifies.slow(
     ['R1.4', 'R1.5', 'R1.10', 'R1.17', 'R1.18', 'R1.19', 'R1.20', 'R1.21', 'R1.22', 'R1.23', 'R1.24'],
     'lead to their action with a model, and to the same without one',
     async (t) => {

@@ -9,6 +9,7 @@ import { createTempHome } from '#testing/temp-home.ts';
 import { styxContract } from '../../contract/styx.contract.ts';
 import { ends, until } from '../../ends.ts';
 import { runs } from '../../property-runs.ts';
+import { slow } from '../../slow.ts';
 
 styxContract('the log of a home', (t) => {
   const path = join(createTempHome(t).path, 'styx.db');
@@ -21,7 +22,7 @@ styxContract('the log of a home', (t) => {
 });
 
 describe('the log of a home', () => {
-  test('of each golem the newest 10,000 rows stay; what a reader has not passed stays a week', async (t) => {
+  slow('of each golem the newest 10,000 rows stay; what a reader has not passed stays a week', async (t) => {
     const path = join(createTempHome(t).path, 'styx.db');
     const clock = createManualClock();
     const log = openHomeLog({ path, clock });
@@ -39,33 +40,36 @@ describe('the log of a home', () => {
     assert.deepEqual([count('busy'), count('quiet')], [10_000, 3]);
   });
 
-  test('what one golem was asked, and its answer, stay an hour; a question to nobody longer; and bytes count as rows do', async (t) => {
-    const path = join(createTempHome(t).path, 'styx.db');
-    const clock = createManualClock();
-    const log = openHomeLog({ path, clock });
-    t.after(() => log.close());
-    const talk = { 'golem.a.ask': { to: '0xa' }, 'golem.a.answer': { to: 'far:1', value: 'x' } };
-    await log.append('golem.b.ask', { kind: 'seed-kit' });
-    await log.commit('meta', 1);
-    for (const [topic, body] of Object.entries(talk)) await log.append(topic, body);
-    const large = 'x'.repeat(1024 ** 2 - 2);
-    const row = { origin: 'far', topic: 'golem.a.bundle', body: large };
-    const grow = async (batches: number, from: number) => {
-      for (let at = from; at < from + batches; at += 1)
-        await log.take(Array.from({ length: 16 }, (_, n) => ({ ...row, originSeq: at * 16 + n })));
-    };
-    const count = (name: string) => log.read([`golem.*.${name}`], 0, 999).length;
-    await grow(1, 0);
-    assert.deepEqual(['ask', 'answer'].map(count), [2, 1]);
-    await clock.advance(3_600_001);
-    await grow(1, 1);
-    assert.deepEqual(['ask', 'answer'].map(count), [1, 0]);
-    await log.commit('meta', 999);
-    await grow(8, 2);
-    assert.equal(count('bundle'), 128);
-  });
+  slow(
+    'what one golem was asked, and its answer, stay an hour; a question to nobody longer; and bytes count as rows do',
+    async (t) => {
+      const path = join(createTempHome(t).path, 'styx.db');
+      const clock = createManualClock();
+      const log = openHomeLog({ path, clock });
+      t.after(() => log.close());
+      const talk = { 'golem.a.ask': { to: '0xa' }, 'golem.a.answer': { to: 'far:1', value: 'x' } };
+      await log.append('golem.b.ask', { kind: 'seed-kit' });
+      await log.commit('meta', 1);
+      for (const [topic, body] of Object.entries(talk)) await log.append(topic, body);
+      const large = 'x'.repeat(1024 ** 2 - 2);
+      const row = { origin: 'far', topic: 'golem.a.bundle', body: large };
+      const grow = async (batches: number, from: number) => {
+        for (let at = from; at < from + batches; at += 1)
+          await log.take(Array.from({ length: 16 }, (_, n) => ({ ...row, originSeq: at * 16 + n })));
+      };
+      const count = (name: string) => log.read([`golem.*.${name}`], 0, 999).length;
+      await grow(1, 0);
+      assert.deepEqual(['ask', 'answer'].map(count), [2, 1]);
+      await clock.advance(3_600_001);
+      await grow(1, 1);
+      assert.deepEqual(['ask', 'answer'].map(count), [1, 0]);
+      await log.commit('meta', 999);
+      await grow(8, 2);
+      assert.equal(count('bundle'), 128);
+    },
+  );
 
-  test('a look for what is new reads none of what was there, however long the log is', async (t) => {
+  slow('a look for what is new reads none of what was there, however long the log is', async (t) => {
     const path = join(createTempHome(t).path, 'styx.db');
     const log = openHomeLog({ path });
     t.after(() => log.close());

@@ -45,7 +45,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   ['R1.71', 'R1.85', 'RX.3'],
   'a testament, a bundle and a word are at the other end at once, whole, and nobody looks for them',
   async (t) => {

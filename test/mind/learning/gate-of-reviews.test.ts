@@ -9,6 +9,7 @@ import { insertProposal } from '#mind/evidence/proposal-ledger.ts';
 import type { JsonObject, ModelRequest, TurnEvent } from '#public/talaria.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createScriptedJudge, type ScriptedStep } from '#testing/scripted-model.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import { entriesOf, idOf, openWorld, reviewRequests, say, scripted, settle, type World } from './learning-world.ts';
 
@@ -220,7 +221,7 @@ describe('the gate of reviews: bad proposals', () => {
     await talk.close();
   });
 
-  test('an entry of 50,000 characters is decided and breaks nothing', async (t) => {
+  slow('an entry of 50,000 characters is decided and breaks nothing', async (t) => {
     const long = `I use ${'pnpm and '.repeat(6_000)}tabs`;
     const steps = [keep(long, 'pnpm and tabs'), keep(`${long} 7`, 'pnpm and tabs'), keep('Uses tabs', 'pnpm and tabs')];
     const { world } = await reviewed(t, long, { judge: 'supported', steps });
@@ -228,7 +229,7 @@ describe('the gate of reviews: bad proposals', () => {
     assert.ok(world.logged.every((line) => line.length < 2_000));
   });
 
-  test('beside 10,000 things that wait a review ends, and what waits is said once', async (t) => {
+  slow('beside 10,000 things that wait a review ends, and what waits is said once', async (t) => {
     const model = scripted(t, [
       'Noted.',
       keep('Likes thing 17', 'thing 17'),

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { normalizeText } from '#base/text.ts';
 import { fillStep, parametersOf, readSteps, renderSteps, repeatedCalls, type Step } from '#mind/learning/procedure.ts';
 import { workCalls } from '#mind/learning/read-turns.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import { answerOf, call, commandsOf, openWorld, say, turn, type World } from './learning-world.ts';
 
@@ -232,7 +233,7 @@ describe('reflex learns', () => {
     await talk.close();
   });
 
-  test('the same task again brings no second skill, another one of the same name gets a number', async (t) => {
+  slow('the same task again brings no second skill, another one of the same name gets a number', async (t) => {
     const world = await openWorld(t);
     await doTask(world, TWICE);
     assert.ok((await world.learning.accept(world.learning.offers()[0]?.id ?? '')).ok);

@@ -16,6 +16,7 @@ import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { ReflexConversation } from '../../core/reflex/conversation.ts';
 import { ends } from '../../ends.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import { loadEntries } from './threat-corpus.ts';
 
@@ -417,7 +418,7 @@ describe('threat scan', () => {
     },
   );
 
-  test('everyday talk of strangers is hardly ever refused', (context) => {
+  slow('everyday talk of strangers is hardly ever refused', (context) => {
     const folder = process.env.TALARIA_DATA;
     const file = folder ? join(folder, 'data', 'locomo-0-4.json') : '';
     if (!existsSync(file)) return context.skip('skipped: set TALARIA_DATA');
@@ -428,7 +429,7 @@ describe('threat scan', () => {
     assert.ok(cried.length <= lines.length / 500, cried.slice(0, 5).join('\n'));
   });
 
-  test('no text is slow: time grows with length, whatever is repeated', () => {
+  slow('no text is slow: time grows with length, whatever is repeated', () => {
     const pieces = [
       'ignore ',
       'ignore all the your ',

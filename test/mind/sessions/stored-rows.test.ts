@@ -14,6 +14,7 @@ import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts
 import { eraseFreed } from '#mind/sessions/sweep-text.ts';
 import { findMessage, lastMessages, sessionMessages } from '#mind/sessions/told-messages.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { slow } from '../../slow.ts';
 import { withStore } from './temp-store.ts';
 
 describe('single stored messages', () => {
@@ -82,7 +83,7 @@ describe('the cost of turns', () => {
 const hasty = { ...systemClock, sleep: async () => {} };
 
 describe('erasing what was deleted', () => {
-  test('says so while another process reads, and does it when that one is done', async (t) => {
+  slow('says so while another process reads, and does it when that one is done', async (t) => {
     const path = `${createTempHome(t).path}/x.db`;
     const steps = ['CREATE TABLE notes(id INTEGER PRIMARY KEY, text TEXT)'];
     const { database } = openDatabase(path, { rooms: [{ room: 'x', steps }] });

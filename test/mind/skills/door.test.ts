@@ -21,6 +21,7 @@ import { argumentsOf, readSkillChange, skillManageInput } from '#mind/skills/ski
 import { createSkillRecords } from '#mind/skills/skill-records.ts';
 import type { JsonObject } from '#public/talaria.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import { listTree, open, refused, skillText, wordGuard } from './skill-bench.ts';
 
@@ -352,33 +353,36 @@ describe('skill door: an edit with support files', () => {
     await refused(opened, opened.edit([{ path: 'references/gone.md', content: null }]), 'unchanged');
   });
 
-  test('paths, sizes, keys and the guard count for every file; one bad file and nothing is written', async (context) => {
-    const opened = await withFiles(context);
-    const good: SkillFileEdit = { path: 'references/ok.md', content: 'ok' };
-    for (const path of ['SKILL.md', 'a.md', 'references/../x', '/etc/x', 'references/.h', 'assets\\x'])
-      await refused(opened, opened.edit([good, { path, content: 'x' }]), 'outside-folder');
-    await refused(opened, opened.edit([good, { path: 'references/a.md/b.md', content: 'x' }]), 'outside-folder');
-    await refused(opened, opened.edit([good, { ...good, content: 'other' }]), 'text-ambiguous');
-    await refused(opened, opened.edit([good, { path: 'assets/x', content: 'x'.repeat(1_048_577) }]), 'too-large');
-    await refused(
-      opened,
-      opened.edit([good, { path: 'references/k.md', content: `ghp_${'a1B2c3D4e5'.repeat(4)}` }]),
-      'secret',
-    );
-    await refused(opened, opened.edit([good, { path: 'references/e.md', content: 'EVIL' }]), 'guard-asks');
-    const many = Array.from({ length: 1_000 }, (_, i) => ({ path: `assets/${i}`, content: 'x' }));
-    await refused(opened, opened.edit(many), 'too-large');
-    symlinkSync(createTempHome(context).path, join(opened.folder, 'templates'));
-    await refused(opened, opened.edit([good, { path: 'templates/x.md', content: 'x' }]), 'outside-folder');
-    assert.ok(
-      (
-        await opened.edit([
-          { path: 'references/a.md', content: null },
-          { path: 'references/a.md/b', content: 'x' },
-        ])
-      ).ok,
-    );
-  });
+  slow(
+    'paths, sizes, keys and the guard count for every file; one bad file and nothing is written',
+    async (context) => {
+      const opened = await withFiles(context);
+      const good: SkillFileEdit = { path: 'references/ok.md', content: 'ok' };
+      for (const path of ['SKILL.md', 'a.md', 'references/../x', '/etc/x', 'references/.h', 'assets\\x'])
+        await refused(opened, opened.edit([good, { path, content: 'x' }]), 'outside-folder');
+      await refused(opened, opened.edit([good, { path: 'references/a.md/b.md', content: 'x' }]), 'outside-folder');
+      await refused(opened, opened.edit([good, { ...good, content: 'other' }]), 'text-ambiguous');
+      await refused(opened, opened.edit([good, { path: 'assets/x', content: 'x'.repeat(1_048_577) }]), 'too-large');
+      await refused(
+        opened,
+        opened.edit([good, { path: 'references/k.md', content: `ghp_${'a1B2c3D4e5'.repeat(4)}` }]),
+        'secret',
+      );
+      await refused(opened, opened.edit([good, { path: 'references/e.md', content: 'EVIL' }]), 'guard-asks');
+      const many = Array.from({ length: 1_000 }, (_, i) => ({ path: `assets/${i}`, content: 'x' }));
+      await refused(opened, opened.edit(many), 'too-large');
+      symlinkSync(createTempHome(context).path, join(opened.folder, 'templates'));
+      await refused(opened, opened.edit([good, { path: 'templates/x.md', content: 'x' }]), 'outside-folder');
+      assert.ok(
+        (
+          await opened.edit([
+            { path: 'references/a.md', content: null },
+            { path: 'references/a.md/b', content: 'x' },
+          ])
+        ).ok,
+      );
+    },
+  );
 
   test('the proposal holds the files: the same change can be read from it', async (context) => {
     const opened = await withFiles(context);

@@ -136,7 +136,7 @@ describe('skill door: writing', () => {
     assert.equal(record?.status, 'retired');
   });
 
-  verifies(
+  verifies.slow(
     'core:skills:write-file',
     'write_file adds and replaces files in the four sub-folders only',
     async (context) => {

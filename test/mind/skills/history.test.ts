@@ -21,6 +21,7 @@ import { createSkillRecords } from '#mind/skills/skill-records.ts';
 import type { JsonObject } from '#public/talaria.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import { listTree, open, skillText } from './skill-bench.ts';
 
@@ -352,7 +353,7 @@ describe('restore drill', () => {
     ]);
   });
 
-  verifies(
+  verifies.slow(
     'curator:drill:checks',
     'a copy that is gone, changed or elsewhere fails, with its reason',
     async (context) => {
@@ -492,7 +493,7 @@ describe('restore drill', () => {
 });
 
 describe('restore drill: what it does not begin', () => {
-  test('a manifest that is not there or cannot be read', async (context) => {
+  slow('a manifest that is not there or cannot be read', async (context) => {
     const { drill, manifestPath } = await drilled(context);
     const begins = async (more: Partial<DrillOptions> = {}) => {
       const report = await drill(more);
@@ -522,25 +523,29 @@ describe('restore drill: what it does not begin', () => {
     assert.deepEqual(await begins(), ['manifest-not-found']);
   });
 
-  verifies('curator:drill:no-live-files', 'a folder with something in it, and one that is in use', async (context) => {
-    const { drill, manifestPath, root } = await drilled(context);
-    const at = createTempHome(context);
-    at.write('full/a.txt', 'mine');
-    const errors = async (targetDir: string) => (await drill({ targetDir })).errors;
-    assert.deepEqual(await errors(join(at.path, 'full')), ['drill-target-not-empty']);
-    assert.deepEqual(await errors(join(at.path, 'full/a.txt')), ['drill-target-not-empty']);
-    assert.equal(at.read('full/a.txt'), 'mine');
-    for (const live of [join(root, 'data/csv'), join(root, 'data/csv/drill'), join(dirname(manifestPath), 'drill')]) {
-      assert.deepEqual(await errors(live), ['drill-target-is-live']);
-      assert.ok(!live.endsWith('drill') || !existsSync(live));
-    }
-    symlinkSync(join(root, 'data/csv'), join(at.path, 'alias'));
-    assert.deepEqual(await errors(join(at.path, 'alias/drill')), ['drill-target-is-live']);
-    const fresh = join(at.path, 'a/b');
-    assert.deepEqual(await errors(fresh), []);
-    assert.ok(existsSync(join(fresh, 'SKILL.md')));
-    assert.deepEqual(await errors(fresh), ['drill-target-not-empty'], 'once only');
-    const full = at.write('file', '');
-    await assert.rejects(drill({ targetDir: join(full, 'below') }), { code: 'write-failed' });
-  });
+  verifies.slow(
+    'curator:drill:no-live-files',
+    'a folder with something in it, and one that is in use',
+    async (context) => {
+      const { drill, manifestPath, root } = await drilled(context);
+      const at = createTempHome(context);
+      at.write('full/a.txt', 'mine');
+      const errors = async (targetDir: string) => (await drill({ targetDir })).errors;
+      assert.deepEqual(await errors(join(at.path, 'full')), ['drill-target-not-empty']);
+      assert.deepEqual(await errors(join(at.path, 'full/a.txt')), ['drill-target-not-empty']);
+      assert.equal(at.read('full/a.txt'), 'mine');
+      for (const live of [join(root, 'data/csv'), join(root, 'data/csv/drill'), join(dirname(manifestPath), 'drill')]) {
+        assert.deepEqual(await errors(live), ['drill-target-is-live']);
+        assert.ok(!live.endsWith('drill') || !existsSync(live));
+      }
+      symlinkSync(join(root, 'data/csv'), join(at.path, 'alias'));
+      assert.deepEqual(await errors(join(at.path, 'alias/drill')), ['drill-target-is-live']);
+      const fresh = join(at.path, 'a/b');
+      assert.deepEqual(await errors(fresh), []);
+      assert.ok(existsSync(join(fresh, 'SKILL.md')));
+      assert.deepEqual(await errors(fresh), ['drill-target-not-empty'], 'once only');
+      const full = at.write('file', '');
+      await assert.rejects(drill({ targetDir: join(full, 'below') }), { code: 'write-failed' });
+    },
+  );
 });

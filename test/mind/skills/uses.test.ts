@@ -20,6 +20,7 @@ import {
 } from '#mind/skills/skill-uses.ts';
 import type { TurnInfo, TurnOutcome } from '#public/talaria.ts';
 import { runs } from '../../property-runs.ts';
+import { slow } from '../../slow.ts';
 import { createStage } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
 import { open, skillText } from './skill-bench.ts';
@@ -384,18 +385,21 @@ describe('judgeVersion', () => {
     );
   });
 
-  test('a version as good as its parent is rolled back in at most 5 of 100 cases, exactly, for every rate and number of uses', () => {
-    let worst = 0;
-    for (const uses of [5, 8, 13, 20, 50, 100, 150]) {
-      const regions = rollbackRegions(uses);
-      for (const rate of [0.1, 0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.98, 0.99])
-        worst = Math.max(worst, falseRollbacks(regions, rate));
-    }
-    assert.ok(worst <= 0.05, `${worst}`);
-    assert.ok(worst > 0.005, `${worst}: nothing was measured`);
-  });
+  slow(
+    'a version as good as its parent is rolled back in at most 5 of 100 cases, exactly, for every rate and number of uses',
+    () => {
+      let worst = 0;
+      for (const uses of [5, 8, 13, 20, 50, 100, 150]) {
+        const regions = rollbackRegions(uses);
+        for (const rate of [0.1, 0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.98, 0.99])
+          worst = Math.max(worst, falseRollbacks(regions, rate));
+      }
+      assert.ok(worst <= 0.05, `${worst}`);
+      assert.ok(worst > 0.005, `${worst}: nothing was measured`);
+    },
+  );
 
-  test('simulated over 4,000 seeds, looked at after every use: at most 5 of 100', () => {
+  slow('simulated over 4,000 seeds, looked at after every use: at most 5 of 100', () => {
     const runs = 4_000;
     let rolledBack = 0;
     for (let seed = 1; seed <= runs; seed += 1) {

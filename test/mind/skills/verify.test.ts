@@ -12,6 +12,7 @@ import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifierContract, verifierSample } from '../../contract/verifier.contract.ts';
 import { until } from '../../ends.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 
 /** A verifier that is a command: what it is told, how it ends, and that nothing of it stays behind. */
@@ -38,28 +39,32 @@ if (unwalled === false)
     return { verifier, close: () => void walls.close() };
   });
 
-test('command verifier: behind walls it sees a copy, no network and no other folder', {
-  skip: unwalled,
-}, async (context) => {
-  const walls = walled();
-  context.after(() => walls.close());
-  const outside = createTempHome(context);
-  const command = [
-    'cat "$HERMES_CURATOR_TARGET_PATH" "$HERMES_CURATOR_BACKUP_PATH" "$HERMES_CURATOR_MANIFEST_PATH"',
-    'echo changed > "$HERMES_CURATOR_TARGET_PATH"',
-    `echo out > ${outside.path}/out; cat /proc/net/dev | tail -n +3; pwd`,
-  ].join('; ');
-  const { request, result } = asked(context, command, { walls });
-  const { detail, passed } = await result;
-  assert.ok(passed, detail);
-  assert.match(detail, /good[\s\S]*before[\s\S]*\{\}/);
-  assert.ok(!existsSync(join(outside.path, 'out')) && !detail.includes('eth0'));
-  assert.match(readFileSync(join(request.path, 'SKILL.md'), 'utf8'), /good/);
-  assert.ok(!existsSync(detail.trim().split('\n').at(-1) ?? ''));
-  const placed = asked(context, 'pwd; cat here', { walls, cwd: outside.path });
-  outside.write('here', 'read');
-  assert.equal((await placed.result).detail, `${outside.path}\nread`);
-});
+slow(
+  'command verifier: behind walls it sees a copy, no network and no other folder',
+  {
+    skip: unwalled,
+  },
+  async (context) => {
+    const walls = walled();
+    context.after(() => walls.close());
+    const outside = createTempHome(context);
+    const command = [
+      'cat "$HERMES_CURATOR_TARGET_PATH" "$HERMES_CURATOR_BACKUP_PATH" "$HERMES_CURATOR_MANIFEST_PATH"',
+      'echo changed > "$HERMES_CURATOR_TARGET_PATH"',
+      `echo out > ${outside.path}/out; cat /proc/net/dev | tail -n +3; pwd`,
+    ].join('; ');
+    const { request, result } = asked(context, command, { walls });
+    const { detail, passed } = await result;
+    assert.ok(passed, detail);
+    assert.match(detail, /good[\s\S]*before[\s\S]*\{\}/);
+    assert.ok(!existsSync(join(outside.path, 'out')) && !detail.includes('eth0'));
+    assert.match(readFileSync(join(request.path, 'SKILL.md'), 'utf8'), /good/);
+    assert.ok(!existsSync(detail.trim().split('\n').at(-1) ?? ''));
+    const placed = asked(context, 'pwd; cat here', { walls, cwd: outside.path });
+    outside.write('here', 'read');
+    assert.equal((await placed.result).detail, `${outside.path}\nread`);
+  },
+);
 
 const scripted: Verifier = {
   name: 'scripted',
@@ -150,7 +155,7 @@ describe('command verifier', () => {
     assert.deepEqual(await code('if then'), [false, 2]);
   });
 
-  test('a time limit ends every process that it started, also those that do not listen', async (context) => {
+  slow('a time limit ends every process that it started, also those that do not listen', async (context) => {
     const home = createTempHome(context);
     const note = join(home.path, 'pids');
     const deaf = `trap "" TERM; (trap "" TERM; echo $$ >> ${note}; sleep 60) & sleep 60 & echo $! >> ${note}; echo begun; wait`;

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext } from 'node:test';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
+import { slow } from '../../slow.ts';
 import { createStage, openConversation, play, runCommand, type Stage } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
 
@@ -79,7 +80,7 @@ async function measured(stage: Stage): Promise<{ readonly versions: Measured['ve
 }
 
 describe('measuring what edits did', () => {
-  test('uses, what worked and what it cost, on both sides of an edit', async (t) => {
+  slow('uses, what worked and what it cost, on both sides of an edit', async (t) => {
     const { versions, text } = await measured(await playEdit(t, 0.01));
     assert.deepEqual(
       versions.map((row) => [row.version, row.uses, row.worked, row.verdict.verdict, row.verdict.against]),
@@ -95,7 +96,7 @@ describe('measuring what edits did', () => {
     assert.match(text, /\| 0\.0300 \| 300 \|/);
   });
 
-  test('a price that is not known is said to be unknown', async (t) => {
+  slow('a price that is not known is said to be unknown', async (t) => {
     const { versions, text } = await measured(await playEdit(t, null));
     assert.deepEqual(
       versions.map(({ cost }) => [cost.usd_per_use, cost.tokens_per_use]),
@@ -107,7 +108,7 @@ describe('measuring what edits did', () => {
     assert.match(text, /\| unknown \| 300 \|/);
   });
 
-  verifies(
+  verifies.slow(
     'curator:block:no-version',
     'a text that does worse goes back by itself, whatever was noted in it since',
     async (t) => {

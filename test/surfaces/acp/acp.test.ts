@@ -22,7 +22,7 @@ import { call, createEditor, errorOf, killAtRandom, openEditor, startEditor } fr
 const png = PICTURES.png.toString('base64');
 
 describe('talaria acp', () => {
-  verifies(
+  verifies.slow(
     ['R5.80', 'R5.87', 'R5.208'],
     'says what it can do, names what is wrong, and ends with its input',
     async (t) => {
@@ -56,7 +56,7 @@ describe('talaria acp', () => {
     },
   );
 
-  verifies(
+  verifies.slow(
     ['R5.81', 'R5.83'],
     'takes text, pictures and resources as foreign parts, and tells them again',
     async (t) => {
@@ -93,7 +93,7 @@ describe('talaria acp', () => {
     },
   );
 
-  verifies(['R5.84', 'R5.85'], 'tells calls, differences and the plan, and asks; cancelled is no', async (t) => {
+  verifies.slow(['R5.84', 'R5.85'], 'tells calls, differences and the plan, and asks; cancelled is no', async (t) => {
     const todos = ['completed', 'in_progress'].map((status) => ({ content: `What is ${status}`, status }));
     const steps = [
       call('todo', { todos }),
@@ -138,119 +138,131 @@ describe('talaria acp', () => {
     await editor.leave();
   });
 
-  verifies('R5.86', 'says how a turn ended, what failed with code and fix, and answers a cancel at once', async (t) => {
-    const steps: ServerStep[] = [
-      ...[call('todo', {}), call('todo', { todos: [] }), 'Enough.'],
-      ...[
-        { reply: 'I will not.', finish: 'refusal' as const },
-        { reply: 'And then', finish: 'length' as const },
-      ],
-      { status: 401, body: { error: { message: 'bad key' } } },
-      { fault: 'hang-after' },
-      call('terminal', { command: 'echo $$ > pid; sleep 600' }),
-    ];
-    const wish = { choose: () => 'once', config: 'agent:\n  max_steps: 2\n' };
-    const { server, place, editor, sessionId } = await openEditor(t, steps, wish);
-    const ends = [];
-    for (const words of ['look', 'do evil', 'a long one']) ends.push(await editor.say(sessionId, words));
-    assert.deepEqual(ends, ['max_turn_requests', 'refusal', 'max_tokens']);
-    const { code, reason, fix } = await errorOf(editor.say(sessionId, 'fail'));
-    assert.deepEqual([code, reason, fix !== ''], [-32_603, 'model-auth', true]);
-    const pid = join(place.cwd, 'pid');
-    for (const isRunning of [() => server.requests.length > 6, () => existsSync(pid)]) {
-      const turns = [editor.say(sessionId, 'wait'), editor.say(sessionId, 'and then')];
-      await until(isRunning);
-      const from = realClock.monotonic();
-      await editor.agent.notify(methods.agent.session.cancel, { sessionId });
-      assert.deepEqual(await Promise.all(turns), ['cancelled', 'cancelled']);
-      assert.ok(realClock.monotonic() - from < 3_000);
-    }
-    await editor.leave();
-    assert.throws(() => process.kill(Number(readFileSync(pid, 'utf8')), 0), { code: 'ESRCH' });
-  });
+  verifies.slow(
+    'R5.86',
+    'says how a turn ended, what failed with code and fix, and answers a cancel at once',
+    async (t) => {
+      const steps: ServerStep[] = [
+        ...[call('todo', {}), call('todo', { todos: [] }), 'Enough.'],
+        ...[
+          { reply: 'I will not.', finish: 'refusal' as const },
+          { reply: 'And then', finish: 'length' as const },
+        ],
+        { status: 401, body: { error: { message: 'bad key' } } },
+        { fault: 'hang-after' },
+        call('terminal', { command: 'echo $$ > pid; sleep 600' }),
+      ];
+      const wish = { choose: () => 'once', config: 'agent:\n  max_steps: 2\n' };
+      const { server, place, editor, sessionId } = await openEditor(t, steps, wish);
+      const ends = [];
+      for (const words of ['look', 'do evil', 'a long one']) ends.push(await editor.say(sessionId, words));
+      assert.deepEqual(ends, ['max_turn_requests', 'refusal', 'max_tokens']);
+      const { code, reason, fix } = await errorOf(editor.say(sessionId, 'fail'));
+      assert.deepEqual([code, reason, fix !== ''], [-32_603, 'model-auth', true]);
+      const pid = join(place.cwd, 'pid');
+      for (const isRunning of [() => server.requests.length > 6, () => existsSync(pid)]) {
+        const turns = [editor.say(sessionId, 'wait'), editor.say(sessionId, 'and then')];
+        await until(isRunning);
+        const from = realClock.monotonic();
+        await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+        assert.deepEqual(await Promise.all(turns), ['cancelled', 'cancelled']);
+        assert.ok(realClock.monotonic() - from < 3_000);
+      }
+      await editor.leave();
+      assert.throws(() => process.kill(Number(readFileSync(pid, 'utf8')), 0), { code: 'ESRCH' });
+    },
+  );
 
-  verifies(['R5.81', 'R5.85'], 'runs sessions side by side, each with folder, mode and model of its own', async (t) => {
-    const answer: ServerStep = ({ body }) => {
-      const [last = {}] = (body.messages as JsonObject[]).slice(-1);
-      if (last.role === 'tool') return `${body.model} done. `;
-      if (JSON.stringify(last).includes('write')) return call('write_file', { path: 'made.txt', content: 'x' });
-      return call('terminal', { command: 'rm old.txt' });
-    };
-    const waiting = Promise.withResolvers<string>();
-    const { place, editor } = await openEditor(t, Array(8).fill(answer), { choose: () => waiting.promise });
-    const [ours = '', theirs = ''] = ['a', 'b'].map((name) => join(place.cwd, name));
-    for (const folder of [ours, theirs]) mkdirSync(folder);
-    const fill = (folder: string) => writeFileSync(join(folder, 'old.txt'), 'old');
-    const isThere = (folder: string) => existsSync(join(folder, 'old.txt'));
-    for (const folder of [ours, theirs]) fill(folder);
-    const [a, b] = [await editor.begin(ours), await editor.begin(theirs)];
-    const { configOptions } = await editor.set(b, 'model', 'openai/other');
-    assert.equal(configOptions.map(({ currentValue }) => currentValue).join(), 'ask,openai/other');
-    await editor.agent.request(methods.agent.session.setMode, { sessionId: b, modeId: 'read-only' });
-    const held = editor.say(a, 'remove');
-    await until(() => editor.asked.length === 1);
-    assert.equal(await editor.say(b, 'write'), 'end_turn');
-    assert.match(JSON.stringify(editor.of('tool_call_update', b).at(-1)), /"failed".*only reading/);
-    await editor.set(b, 'mode', 'auto');
-    assert.equal(await editor.say(b, 'remove'), 'end_turn');
-    assert.deepEqual([isThere(ours), isThere(theirs)], [true, false]);
-    waiting.resolve('always');
-    assert.equal(await held, 'end_turn');
-    assert.equal(editor.text('agent_message', a), 'gpt-4o done. ');
-    assert.equal(editor.text('agent_message', b), 'other done. other done. ');
-    await editor.agent.request(methods.agent.session.close, { sessionId: a });
-    assert.equal((await errorOf(editor.say(a, 'still there?'))).reason, 'no-such-session');
-    for (const folder of [ours, ours]) await editor.load(a, folder);
-    fill(ours);
-    assert.equal(await editor.say(a, 'remove'), 'end_turn');
-    assert.deepEqual([isThere(ours), editor.asked.length], [false, 1]);
-    assert.deepEqual((await editor.list()).map(({ title }) => title).sort(), ['remove', 'write']);
-    await editor.leave();
-  });
+  verifies.slow(
+    ['R5.81', 'R5.85'],
+    'runs sessions side by side, each with folder, mode and model of its own',
+    async (t) => {
+      const answer: ServerStep = ({ body }) => {
+        const [last = {}] = (body.messages as JsonObject[]).slice(-1);
+        if (last.role === 'tool') return `${body.model} done. `;
+        if (JSON.stringify(last).includes('write')) return call('write_file', { path: 'made.txt', content: 'x' });
+        return call('terminal', { command: 'rm old.txt' });
+      };
+      const waiting = Promise.withResolvers<string>();
+      const { place, editor } = await openEditor(t, Array(8).fill(answer), { choose: () => waiting.promise });
+      const [ours = '', theirs = ''] = ['a', 'b'].map((name) => join(place.cwd, name));
+      for (const folder of [ours, theirs]) mkdirSync(folder);
+      const fill = (folder: string) => writeFileSync(join(folder, 'old.txt'), 'old');
+      const isThere = (folder: string) => existsSync(join(folder, 'old.txt'));
+      for (const folder of [ours, theirs]) fill(folder);
+      const [a, b] = [await editor.begin(ours), await editor.begin(theirs)];
+      const { configOptions } = await editor.set(b, 'model', 'openai/other');
+      assert.equal(configOptions.map(({ currentValue }) => currentValue).join(), 'ask,openai/other');
+      await editor.agent.request(methods.agent.session.setMode, { sessionId: b, modeId: 'read-only' });
+      const held = editor.say(a, 'remove');
+      await until(() => editor.asked.length === 1);
+      assert.equal(await editor.say(b, 'write'), 'end_turn');
+      assert.match(JSON.stringify(editor.of('tool_call_update', b).at(-1)), /"failed".*only reading/);
+      await editor.set(b, 'mode', 'auto');
+      assert.equal(await editor.say(b, 'remove'), 'end_turn');
+      assert.deepEqual([isThere(ours), isThere(theirs)], [true, false]);
+      waiting.resolve('always');
+      assert.equal(await held, 'end_turn');
+      assert.equal(editor.text('agent_message', a), 'gpt-4o done. ');
+      assert.equal(editor.text('agent_message', b), 'other done. other done. ');
+      await editor.agent.request(methods.agent.session.close, { sessionId: a });
+      assert.equal((await errorOf(editor.say(a, 'still there?'))).reason, 'no-such-session');
+      for (const folder of [ours, ours]) await editor.load(a, folder);
+      fill(ours);
+      assert.equal(await editor.say(a, 'remove'), 'end_turn');
+      assert.deepEqual([isThere(ours), editor.asked.length], [false, 1]);
+      assert.deepEqual((await editor.list()).map(({ title }) => title).sort(), ['remove', 'write']);
+      await editor.leave();
+    },
+  );
 
-  verifies(['R5.82', 'R5.84', 'R5.208'], 'gives servers to their session alone, and offers commands', async (t) => {
-    const { log, info, debug } = console;
-    t.after(() => void Object.assign(console, { log, info, debug }));
-    const seen: unknown[] = [];
-    const toolOf = (server: string) =>
-      defineTool({
-        ...{ name: `mcp__${server}__go`, description: 'Theirs.', toolset: 'servers', effect: 'read' as const },
-        ...{ input: z.object({}), run: async () => ({ text: '' }) },
-      });
-    const sessionTools = async ({ servers = {} }: { readonly servers?: object }) => {
-      seen.push(servers);
-      return Object.keys(servers).map(toolOf);
-    };
-    const model = createScriptedModel(['hello', 'hello'], { context: t });
-    const stage = createStage(t);
-    const rooms = [{ name: 'servers', open: () => ({ sessionTools }) }];
-    const app = await stage.open({ extra: { client: model, rooms } });
-    const [input, output] = [new PassThrough(), new PassThrough()];
-    const [command] = acpCommands({ version: '1.2.3', app: async () => app });
-    const context = { cwd: stage.cwd, signal: new AbortController().signal, stdio: { input, output } };
-    const served = command && Array.fromAsync(command.run({} as never, context));
-    const answers = Readable.toWeb(output) as ReadableStream<Uint8Array>;
-    const editor = createEditor(ndJsonStream(Writable.toWeb(input), answers));
-    assert.equal((await errorOf(editor.begin(stage.cwd))).code, -32_600);
-    await editor.initialize();
-    assert.equal(console.log, console.error);
-    const own = await editor.begin(stage.cwd, [
-      { name: 'files', command: '/bin/files', args: ['-x'], env: [{ name: 'KEY', value: 'v' }] },
-      { type: 'http', name: 'web', url: 'http://127.0.0.1:1/mcp', headers: [{ name: 'A', value: 'b' }] },
-    ]);
-    const files = { command: '/bin/files', args: ['-x'], env: { KEY: 'v' } };
-    const other = await editor.begin(stage.cwd);
-    assert.deepEqual(seen, [{ files, web: { url: 'http://127.0.0.1:1/mcp', headers: { A: 'b' } } }, {}]);
-    for (const id of [own, other]) await editor.say(id, 'hi');
-    const shown = model.requests.map(({ tools }) => tools.filter(({ name }) => name.startsWith('mcp__')).length);
-    assert.deepEqual(shown, [2, 0]);
-    await until(() => editor.of('available_commands_update').length === 2);
-    const [{ availableCommands = [] } = {}] = editor.of('available_commands_update', own);
-    assert.equal(availableCommands[0]?.name, 'compress');
-    assert.equal(await editor.say(own, '/compress'), 'end_turn');
-    input.end();
-    assert.deepEqual(await served, []);
-  });
+  verifies.slow(
+    ['R5.82', 'R5.84', 'R5.208'],
+    'gives servers to their session alone, and offers commands',
+    async (t) => {
+      const { log, info, debug } = console;
+      t.after(() => void Object.assign(console, { log, info, debug }));
+      const seen: unknown[] = [];
+      const toolOf = (server: string) =>
+        defineTool({
+          ...{ name: `mcp__${server}__go`, description: 'Theirs.', toolset: 'servers', effect: 'read' as const },
+          ...{ input: z.object({}), run: async () => ({ text: '' }) },
+        });
+      const sessionTools = async ({ servers = {} }: { readonly servers?: object }) => {
+        seen.push(servers);
+        return Object.keys(servers).map(toolOf);
+      };
+      const model = createScriptedModel(['hello', 'hello'], { context: t });
+      const stage = createStage(t);
+      const rooms = [{ name: 'servers', open: () => ({ sessionTools }) }];
+      const app = await stage.open({ extra: { client: model, rooms } });
+      const [input, output] = [new PassThrough(), new PassThrough()];
+      const [command] = acpCommands({ version: '1.2.3', app: async () => app });
+      const context = { cwd: stage.cwd, signal: new AbortController().signal, stdio: { input, output } };
+      const served = command && Array.fromAsync(command.run({} as never, context));
+      const answers = Readable.toWeb(output) as ReadableStream<Uint8Array>;
+      const editor = createEditor(ndJsonStream(Writable.toWeb(input), answers));
+      assert.equal((await errorOf(editor.begin(stage.cwd))).code, -32_600);
+      await editor.initialize();
+      assert.equal(console.log, console.error);
+      const own = await editor.begin(stage.cwd, [
+        { name: 'files', command: '/bin/files', args: ['-x'], env: [{ name: 'KEY', value: 'v' }] },
+        { type: 'http', name: 'web', url: 'http://127.0.0.1:1/mcp', headers: [{ name: 'A', value: 'b' }] },
+      ]);
+      const files = { command: '/bin/files', args: ['-x'], env: { KEY: 'v' } };
+      const other = await editor.begin(stage.cwd);
+      assert.deepEqual(seen, [{ files, web: { url: 'http://127.0.0.1:1/mcp', headers: { A: 'b' } } }, {}]);
+      for (const id of [own, other]) await editor.say(id, 'hi');
+      const shown = model.requests.map(({ tools }) => tools.filter(({ name }) => name.startsWith('mcp__')).length);
+      assert.deepEqual(shown, [2, 0]);
+      await until(() => editor.of('available_commands_update').length === 2);
+      const [{ availableCommands = [] } = {}] = editor.of('available_commands_update', own);
+      assert.equal(availableCommands[0]?.name, 'compress');
+      assert.equal(await editor.say(own, '/compress'), 'end_turn');
+      input.end();
+      assert.deepEqual(await served, []);
+    },
+  );
 
   verifies('R5.81', 'killed at any moment it leaves sessions that load again', async (t) => {
     await killAtRandom(t, 2);

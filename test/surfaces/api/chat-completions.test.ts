@@ -13,7 +13,7 @@ const call = (command: string): ServerStep => ({ calls: [{ name: 'terminal', arg
 const messagesOf = (request: { readonly body: Json } | undefined): Json[] => request?.body.messages ?? [];
 const textsOf = (events: readonly Json[]) => events.map((event) => event.choices?.[0]?.delta.content ?? '').join('');
 
-verifies(['R5.61', 'R5.62', 'R5.74'], 'who may ask, how much, and in what shape a refusal comes', async (t) => {
+verifies.slow(['R5.61', 'R5.62', 'R5.74'], 'who may ask, how much, and in what shape a refusal comes', async (t) => {
   const served = await startServe(t, [], { config: 'serve:\n  allow_hosts: [box.lan]\n' });
   const { call: to, json } = served;
   assert.equal((await to('/health', undefined, { headers: { authorization: '' } })).status, 200);
@@ -88,34 +88,38 @@ verifies(['R5.63', 'R5.64'], 'an answer, with its usage; what cannot be is refus
   }
 });
 
-verifies(['R5.65'], 'a stream: role first, thoughts, text, tools and beats as comments, usage, [DONE]', async (t) => {
-  const clock = createManualClock();
-  const look = { ...(call('echo hi') as object), reply: 'Let me look.', reasoning: 'Hm.' };
-  const steps: ServerStep[] = [look, 'It says hi.', { fault: 'hang' }];
-  const { call: to, model } = await startServe(t, steps, { app: { clock } });
-  const options = { stream: true, stream_options: { include_usage: true } };
-  const answer = await to('/v1/chat/completions', ask('say hi', options));
-  assert.match(answer.headers.get('content-type') ?? '', /^text\/event-stream/);
-  const text = await answer.text();
-  const events = eventsIn(text);
-  assert.equal(new Set(events.map(({ id }) => id)).size, 1);
-  assert.ok(events.every(({ object }) => object === 'chat.completion.chunk'));
-  assert.equal(events[0].choices[0].delta.role, 'assistant');
-  assert.equal(textsOf(events), 'Let me look.\n\nIt says hi.');
-  assert.equal(events.map((event) => event.choices[0]?.delta.reasoning_content ?? '').join(''), 'Hm.');
-  assert.match(text, /\n: tool terminal \$ echo hi\n\n/);
-  assert.doesNotMatch(text, /^event:/m);
-  assert.equal(events.at(-2)?.choices[0].finish_reason, 'stop');
-  assert.deepEqual([events.at(-1)?.choices, events.at(-1)?.usage.total_tokens], [[], 220]);
-  assert.ok(text.endsWith('data: [DONE]\n\n'));
-  const slow = await to('/v1/chat/completions', ask('wait', { stream: true }));
-  const reader = slow.body?.pipeThrough(new TextDecoderStream()).getReader();
-  await until(() => model.requests.length === 3);
-  await reader?.read();
-  await clock.advance(15_000);
-  assert.match((await reader?.read())?.value ?? '', /^: beat/);
-  await reader?.cancel();
-});
+verifies.slow(
+  ['R5.65'],
+  'a stream: role first, thoughts, text, tools and beats as comments, usage, [DONE]',
+  async (t) => {
+    const clock = createManualClock();
+    const look = { ...(call('echo hi') as object), reply: 'Let me look.', reasoning: 'Hm.' };
+    const steps: ServerStep[] = [look, 'It says hi.', { fault: 'hang' }];
+    const { call: to, model } = await startServe(t, steps, { app: { clock } });
+    const options = { stream: true, stream_options: { include_usage: true } };
+    const answer = await to('/v1/chat/completions', ask('say hi', options));
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/event-stream/);
+    const text = await answer.text();
+    const events = eventsIn(text);
+    assert.equal(new Set(events.map(({ id }) => id)).size, 1);
+    assert.ok(events.every(({ object }) => object === 'chat.completion.chunk'));
+    assert.equal(events[0].choices[0].delta.role, 'assistant');
+    assert.equal(textsOf(events), 'Let me look.\n\nIt says hi.');
+    assert.equal(events.map((event) => event.choices[0]?.delta.reasoning_content ?? '').join(''), 'Hm.');
+    assert.match(text, /\n: tool terminal \$ echo hi\n\n/);
+    assert.doesNotMatch(text, /^event:/m);
+    assert.equal(events.at(-2)?.choices[0].finish_reason, 'stop');
+    assert.deepEqual([events.at(-1)?.choices, events.at(-1)?.usage.total_tokens], [[], 220]);
+    assert.ok(text.endsWith('data: [DONE]\n\n'));
+    const slow = await to('/v1/chat/completions', ask('wait', { stream: true }));
+    const reader = slow.body?.pipeThrough(new TextDecoderStream()).getReader();
+    await until(() => model.requests.length === 3);
+    await reader?.read();
+    await clock.advance(15_000);
+    assert.match((await reader?.read())?.value ?? '', /^: beat/);
+    await reader?.cancel();
+  },
+);
 
 verifies(
   ['R5.65'],

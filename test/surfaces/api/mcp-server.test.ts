@@ -140,7 +140,7 @@ verifies(['R5.26'], 'ask: without elicitation it is denied with the way out; can
   await until(() => model.openSockets === 0);
 });
 
-verifies(
+verifies.slow(
   ['R5.28', 'R5.26', 'R5.25'],
   "HTTP: both eras at /mcp, with the key alone, and no stranger's Host or Origin",
   async (t) => {

@@ -9,7 +9,7 @@ const look: ServerStep = {
   calls: [{ name: 'terminal', arguments: { command: 'echo hi' } }],
 };
 
-verifies(['R5.69'], 'a response: items, kept, read again, gone on with, forked, deleted', async (t) => {
+verifies.slow(['R5.69'], 'a response: items, kept, read again, gone on with, forked, deleted', async (t) => {
   const steps = [look, 'It says hi.', 'Two.', 'Other two.', 'Three.', 'Not kept.', 'Named.'];
   const { json, call, model } = await startServe(t, steps);
   const metadata = { ticket: '7' };

@@ -41,7 +41,7 @@ async function createHome(t: TestContext, steps: readonly ServerStep[]) {
 
 const user = (content: string) => ({ role: 'user', content });
 
-verifies(
+verifies.slow(
   ['R5.60', 'R5.209'],
   'one line, a key made once, no open host without a key, a port in use is named',
   async (t) => {
@@ -69,7 +69,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   ['R5.66', 'R5.75'],
   'the same chat goes on after kill -9, also in the middle of a turn; SIGTERM lets a turn end',
   async (t) => {
@@ -107,7 +107,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   ['R5.29', 'R5.208', 'R5.28'],
   'mcp serve: protocol lines alone on standard output, and it ends with its input',
   async (t) => {

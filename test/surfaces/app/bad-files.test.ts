@@ -41,7 +41,7 @@ describe('bad files', () => {
     },
   );
 
-  verifies(
+  verifies.slow(
     'core:bad-input:locked-database',
     'while another process writes, a turn waits and loses nothing',
     async (t) => {

@@ -11,6 +11,7 @@ import type { Ground, Room, TurnEvent } from '#public/talaria.ts';
 import { findHome } from '#surfaces/app/home/home.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { startScriptedServer } from '#testing/scripted-server.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import { createStage, openConversation, play } from './app-fixture.ts';
 
@@ -298,25 +299,28 @@ describe('a composed agent', () => {
 });
 
 describe('sessions of a composed agent', () => {
-  test('first hour 7: what a run adds to the prompt stays with its session, also when that is built anew', async (t) => {
-    const stage = createStage(t);
-    const first = await stage.open({ model: 'reflex', run: { appendPrompt: 'Speak like a pirate.' } });
-    const conversation = await openConversation(first);
-    for (let turn = 0; turn < 16; turn += 1) await play(conversation, `${turn} ${'and more words '.repeat(2_000)}`);
-    assert.match(conversation.prompt.system, /\n\n## Added for this session\nSpeak like a pirate\.$/);
-    await first.shutdown();
-    const second = await stage.open({ model: 'reflex' });
-    const resumed = await openConversation(second, { resume: conversation.session.id });
-    assert.equal(resumed.prompt.system, conversation.prompt.system);
-    const events = [];
-    for await (const event of resumed.compress(new AbortController().signal)) events.push(event);
-    assert.ok(
-      events.some(({ type }) => type === 'prefix-break'),
-      JSON.stringify(events),
-    );
-    assert.match(resumed.prompt.system, /Speak like a pirate\.$/);
-    assert.doesNotMatch((await openConversation(second)).prompt.system, /pirate/);
-  });
+  slow(
+    'first hour 7: what a run adds to the prompt stays with its session, also when that is built anew',
+    async (t) => {
+      const stage = createStage(t);
+      const first = await stage.open({ model: 'reflex', run: { appendPrompt: 'Speak like a pirate.' } });
+      const conversation = await openConversation(first);
+      for (let turn = 0; turn < 16; turn += 1) await play(conversation, `${turn} ${'and more words '.repeat(2_000)}`);
+      assert.match(conversation.prompt.system, /\n\n## Added for this session\nSpeak like a pirate\.$/);
+      await first.shutdown();
+      const second = await stage.open({ model: 'reflex' });
+      const resumed = await openConversation(second, { resume: conversation.session.id });
+      assert.equal(resumed.prompt.system, conversation.prompt.system);
+      const events = [];
+      for await (const event of resumed.compress(new AbortController().signal)) events.push(event);
+      assert.ok(
+        events.some(({ type }) => type === 'prefix-break'),
+        JSON.stringify(events),
+      );
+      assert.match(resumed.prompt.system, /Speak like a pirate\.$/);
+      assert.doesNotMatch((await openConversation(second)).prompt.system, /pirate/);
+    },
+  );
 
   test('first hour 7: a new session takes the id that it is given, once', async (t) => {
     const app = await createStage(t).open({ model: 'reflex' });

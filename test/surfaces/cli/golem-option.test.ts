@@ -4,9 +4,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createCliStage } from '../../scenario/cli-process.ts';
+import { slow } from '../../slow.ts';
 
 describe('--golem', () => {
-  test('commands and chats are of its home; keys of the home around it reach it, and are copied nowhere', async (t) => {
+  slow('commands and chats are of its home; keys of the home around it reach it, and are copied nowhere', async (t) => {
     const stage = createCliStage(t);
     const home = join(stage.root, 'golems/luna');
     mkdirSync(home, { recursive: true, mode: 0o700 });

@@ -177,7 +177,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   ['R5.102', 'R5.104'],
   'what was said before a question waits for its answer; what comes after it is one',
   async (t) => {

@@ -193,7 +193,7 @@ async function refusedCalls({ gate: { app }, own, group }: Home) {
   return { refused: results.filter(({ observed }) => observed.refused === 'unknown-tool'), results, failed };
 }
 
-verifies(
+verifies.slow(
   ['R5.111', 'R5.113', 'R5.114'],
   'of a hundred tries of a guest to read what is the owner’s, or to act, none works, and each is a row',
   async (t) => {

@@ -150,7 +150,7 @@ verifies(
   },
 );
 
-verifies(['R5.101', 'R5.120'], 'what became of a piece is told as it is', async (t) => {
+verifies.slow(['R5.101', 'R5.120'], 'what became of a piece is told as it is', async (t) => {
   const { fake, channel } = await stage(t, { answerMs: 300 });
   fake.say('hello');
   fake.say('hello', { chat: -5 });

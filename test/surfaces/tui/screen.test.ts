@@ -13,6 +13,7 @@ import { WINDOW_NAMES, WINDOWS, windowOf } from '#surfaces/tui/windows.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { until } from '../../ends.ts';
 import { MAIN } from '../../scenario/cli-process.ts';
+import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';
 import { createStage, groundOf, runCommand } from '../app/app-fixture.ts';
 import {
@@ -40,7 +41,7 @@ const AFAR = { where: 'c0ffee00', seenAt: Number.MAX_SAFE_INTEGER };
 const THREE = [seenOf('ada'), seenOf('bea', { status: 'rests' }), seenOf('cid', AFAR)];
 const sent = (event: unknown, golem = 'ada') => ({ golem: `${golem}-gen1`, seq: 1, tick: 8, at: NOW, event });
 
-verifies(
+verifies.slow(
   ['R1.74'],
   'the clade is one table, from which one goes into a golem and back; Tab goes round the windows',
   async (t) => {
@@ -65,7 +66,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   ['R1.4', 'R1.9', 'R1.25', 'R1.75', 'R1.76'],
   'what is typed goes to Meta first, in every window and mode, with the golem in view, and what was said before is there',
   async (t) => {
@@ -141,7 +142,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   ['R0.142', 'RX.3'],
   'every event reaches every screen by the log, and nobody asks while nothing happens',
   async (t) => {
@@ -257,42 +258,45 @@ test('rows that are torn, hostile or of a newer version change nothing but what 
   for (const name of WINDOW_NAMES) windowOf(name, watch.board, { chosen: 0, now: NOW });
 });
 
-test('from 20 columns on and without colour a frame fits its terminal, also when that is resized in mid-frame', async (t) => {
-  const meta = metaOf(THREE);
-  meta.answers = [{ type: 'text', text: 'word '.repeat(400) }];
-  const stage = createTuiStage(t, { golems: golemsOf([]), clade: meta });
-  const screen = await stage.screen({ focus: 'ada' });
-  await screen.type(...'speak', ENTER);
-  await stage.row('golem.ada.tick', tickOf(9));
-  const { terminal } = screen;
-  for (const [columns, rows] of [
-    [20, 24],
-    [20, 5],
-    [80, 24],
-    [200, 60],
-    [33, 1],
-    [119, 14],
-  ] as const) {
-    terminal.columns = columns;
-    terminal.rows = rows;
-    for (const _ of WINDOW_NAMES) {
-      terminal.take();
-      await screen.type(TAB);
-      assert.ok(screen.rows().length <= rows);
-      assert.deepEqual(
-        screen.rows().filter((row) => [...row].length > columns),
-        [],
-      );
-      assert.ok(!terminal.written.includes('\u001b[36m') && !terminal.written.includes('\u001b[2m'));
+slow(
+  'from 20 columns on and without colour a frame fits its terminal, also when that is resized in mid-frame',
+  async (t) => {
+    const meta = metaOf(THREE);
+    meta.answers = [{ type: 'text', text: 'word '.repeat(400) }];
+    const stage = createTuiStage(t, { golems: golemsOf([]), clade: meta });
+    const screen = await stage.screen({ focus: 'ada' });
+    await screen.type(...'speak', ENTER);
+    await stage.row('golem.ada.tick', tickOf(9));
+    const { terminal } = screen;
+    for (const [columns, rows] of [
+      [20, 24],
+      [20, 5],
+      [80, 24],
+      [200, 60],
+      [33, 1],
+      [119, 14],
+    ] as const) {
+      terminal.columns = columns;
+      terminal.rows = rows;
+      for (const _ of WINDOW_NAMES) {
+        terminal.take();
+        await screen.type(TAB);
+        assert.ok(screen.rows().length <= rows);
+        assert.deepEqual(
+          screen.rows().filter((row) => [...row].length > columns),
+          [],
+        );
+        assert.ok(!terminal.written.includes('\u001b[36m') && !terminal.written.includes('\u001b[2m'));
+      }
     }
-  }
-  let asked = 0;
-  Object.defineProperty(terminal, 'columns', { get: () => (asked++ % 2 === 0 ? 120 : 20) });
-  await screen.type(TAB, TAB);
-  assert.equal(screen.isOver(), false);
-});
+    let asked = 0;
+    Object.defineProperty(terminal, 'columns', { get: () => (asked++ % 2 === 0 ? 120 : 20) });
+    await screen.type(TAB, TAB);
+    assert.equal(screen.isOver(), false);
+  },
+);
 
-test('bells ring for what happens now, where they are wanted', async (t) => {
+slow('bells ring for what happens now, where they are wanted', async (t) => {
   for (const hasSound of [true, false]) {
     const stage = createTuiStage(t, { golems: golemsOf([]), clade: metaOf(THREE) });
     await stage.row('golem.ada.event', sent({ type: 'SkillCreated', name: 'past' }));
@@ -353,7 +357,7 @@ test('acceptance: without a terminal each event is one line of JSON with the win
   ]);
 });
 
-test('as a process a watch lasts until it is stopped, and gives its lines at once', async (t) => {
+slow('as a process a watch lasts until it is stopped, and gives its lines at once', async (t) => {
   const { environment } = createStage(t);
   const { PATH = '', HOME = '', TALARIA_HOME = '' } = environment.variables;
   const env = { PATH, HOME, TALARIA_HOME };

@@ -11,37 +11,41 @@ import { asHost, page, startSite, startVisit, until } from './web-stage.ts';
 const PATHS = ['', 'sessions', 'skills', 'memory', 'pending', 'schedule', 'people', 'costs', 'doctor'];
 const HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'&amp;';
 
-verifies(['R5.140', 'R5.142'], 'each page answers, has one h1 and named landmarks, and needs no script', async (t) => {
-  const site = await startSite(t, [{ reply: 'Noted.' }]);
-  const talk = await openConversation(site.app);
-  await play(talk, 'remember the port 8642');
-  await talk.leave();
-  for (const path of [
-    ...PATHS.map((one) => `/${one}`),
-    `/sessions/${talk.session.id}`,
-    '/sessions?q=port',
-    '/costs?days=30',
-  ]) {
-    const answer = await site.get(path);
-    const text = await answer.text();
-    assert.equal(answer.status, 200, path);
-    assert.equal(text.match(/<h1/g)?.length, 1, path);
-    assert.match(text, /<nav aria-label="Pages">/);
-    assert.equal(text.match(/<script/g)?.length, 1, path);
-    assert.doesNotMatch(text, /undefined|\[object/, path);
-    assert.ok(text.length < 100_000, path);
-  }
-  assert.match(await site.text('/sessions'), /remember the port/);
-  assert.match(await site.text('/sessions?q=port'), /<mark>port<\/mark>/);
-  for (const none of ['nobody', '%zz', '%f0%28', '%00', '..%2f..%2fetc', `${'9'.repeat(5_000)}`, "'%20OR%201=1"])
-    for (const kind of ['sessions', 'skills'])
-      assert.equal((await site.get(`/${kind}/${none}`)).status, 404, `${kind} ${none.slice(0, 20)}`);
-  assert.equal((await site.get('/sessions/nobody/export')).status, 404);
-  assert.equal((await site.get('/sessions/nobody/more')).status, 404);
-  const script = await (await site.get('/app.js')).text();
-  assert.ok(script.length <= 8_192, `${script.length} bytes of script`);
-  assert.doesNotMatch(script, /https?:/);
-});
+verifies.slow(
+  ['R5.140', 'R5.142'],
+  'each page answers, has one h1 and named landmarks, and needs no script',
+  async (t) => {
+    const site = await startSite(t, [{ reply: 'Noted.' }]);
+    const talk = await openConversation(site.app);
+    await play(talk, 'remember the port 8642');
+    await talk.leave();
+    for (const path of [
+      ...PATHS.map((one) => `/${one}`),
+      `/sessions/${talk.session.id}`,
+      '/sessions?q=port',
+      '/costs?days=30',
+    ]) {
+      const answer = await site.get(path);
+      const text = await answer.text();
+      assert.equal(answer.status, 200, path);
+      assert.equal(text.match(/<h1/g)?.length, 1, path);
+      assert.match(text, /<nav aria-label="Pages">/);
+      assert.equal(text.match(/<script/g)?.length, 1, path);
+      assert.doesNotMatch(text, /undefined|\[object/, path);
+      assert.ok(text.length < 100_000, path);
+    }
+    assert.match(await site.text('/sessions'), /remember the port/);
+    assert.match(await site.text('/sessions?q=port'), /<mark>port<\/mark>/);
+    for (const none of ['nobody', '%zz', '%f0%28', '%00', '..%2f..%2fetc', `${'9'.repeat(5_000)}`, "'%20OR%201=1"])
+      for (const kind of ['sessions', 'skills'])
+        assert.equal((await site.get(`/${kind}/${none}`)).status, 404, `${kind} ${none.slice(0, 20)}`);
+    assert.equal((await site.get('/sessions/nobody/export')).status, 404);
+    assert.equal((await site.get('/sessions/nobody/more')).status, 404);
+    const script = await (await site.get('/app.js')).text();
+    assert.ok(script.length <= 8_192, `${script.length} bytes of script`);
+    assert.doesNotMatch(script, /https?:/);
+  },
+);
 
 verifies(['R5.141'], 'a key becomes a cookie, and nothing is shown, taken or framed without it', async (t) => {
   const { url, get, post, cookie, app } = await startSite(t);
@@ -95,39 +99,43 @@ verifies(['R5.142'], 'hostile titles, words, folders and files stay text', async
   assert.match(file.headers.get('content-type') ?? '', /^text\/plain/);
 });
 
-verifies(['R5.144'], 'a page begins a session, is asked for a yes, steers, stops, forks and exports', async (t) => {
-  const run = { calls: [{ name: 'terminal', arguments: { command: 'rm -rf build' } }] };
-  const site = await startSite(t, [run, { reply: 'It is gone.' }, run, { reply: 'Left as it was.' }, run]);
-  const begun = await site.post('/', { act: 'send', session: '', text: 'clean up' });
-  const path = (begun.headers.get('location') ?? '').replace('#end', '');
-  assert.match(path, /^\/sessions\/\w+$/);
-  const asked = () => until(async () => /name="id" value="(\w+)"/.exec(await site.text(path))?.[1]);
-  const first = await asked();
-  assert.match(await site.text('/'), /rm -rf build/);
-  await site.post(path, { act: 'answer', id: first, answer: 'once' });
-  await until(async () => (await site.text(path)).includes('It is gone.'));
-  await until(async () => (await site.text(path)).includes('at rest'));
+verifies.slow(
+  ['R5.144'],
+  'a page begins a session, is asked for a yes, steers, stops, forks and exports',
+  async (t) => {
+    const run = { calls: [{ name: 'terminal', arguments: { command: 'rm -rf build' } }] };
+    const site = await startSite(t, [run, { reply: 'It is gone.' }, run, { reply: 'Left as it was.' }, run]);
+    const begun = await site.post('/', { act: 'send', session: '', text: 'clean up' });
+    const path = (begun.headers.get('location') ?? '').replace('#end', '');
+    assert.match(path, /^\/sessions\/\w+$/);
+    const asked = () => until(async () => /name="id" value="(\w+)"/.exec(await site.text(path))?.[1]);
+    const first = await asked();
+    assert.match(await site.text('/'), /rm -rf build/);
+    await site.post(path, { act: 'answer', id: first, answer: 'once' });
+    await until(async () => (await site.text(path)).includes('It is gone.'));
+    await until(async () => (await site.text(path)).includes('at rest'));
 
-  await site.post(path, { act: 'send', session: path.slice(10), text: 'again' });
-  await site.post(path, { act: 'answer', id: await asked(), answer: 'denied on the page' });
-  await until(async () => (await site.text(path)).includes('Left as it was.'));
-  await until(async () => (await site.text(path)).includes('at rest'));
-  assert.match(await site.text(path), /denied on the page/);
+    await site.post(path, { act: 'send', session: path.slice(10), text: 'again' });
+    await site.post(path, { act: 'answer', id: await asked(), answer: 'denied on the page' });
+    await until(async () => (await site.text(path)).includes('Left as it was.'));
+    await until(async () => (await site.text(path)).includes('at rest'));
+    assert.match(await site.text(path), /denied on the page/);
 
-  await site.post(path, { act: 'send', session: path.slice(10), text: 'once more' });
-  await asked();
-  await site.post(path, { act: 'stop', session: path.slice(10) });
-  await until(async () => (await site.text(path)).includes('at rest'));
-  const gone = await site.post(path, { act: 'answer', id: first, answer: 'once' });
-  assert.equal(gone.headers.get('location'), path);
-  assert.match(await site.text(path), /It waits no longer/);
+    await site.post(path, { act: 'send', session: path.slice(10), text: 'once more' });
+    await asked();
+    await site.post(path, { act: 'stop', session: path.slice(10) });
+    await until(async () => (await site.text(path)).includes('at rest'));
+    const gone = await site.post(path, { act: 'answer', id: first, answer: 'once' });
+    assert.equal(gone.headers.get('location'), path);
+    assert.match(await site.text(path), /It waits no longer/);
 
-  const forked = await site.post(path, { act: 'fork', session: path.slice(10) });
-  const fork = forked.headers.get('location') ?? '';
-  assert.notEqual(fork, path);
-  assert.match(await site.text(fork), /It is gone\./);
-  assert.match(await site.text(`${path}/export?format=jsonl`), /^\{.*clean up/s);
-});
+    const forked = await site.post(path, { act: 'fork', session: path.slice(10) });
+    const fork = forked.headers.get('location') ?? '';
+    assert.notEqual(fork, path);
+    assert.match(await site.text(fork), /It is gone\./);
+    assert.match(await site.text(`${path}/export?format=jsonl`), /^\{.*clean up/s);
+  },
+);
 
 verifies(['R5.144'], 'a form about what is not there says so and does nothing', async (t) => {
   const site = await startSite(t);
@@ -148,7 +156,7 @@ verifies(['R5.144'], 'a form about what is not there says so and does nothing', 
   assert.equal((await site.app.doors.sessions.list()).length, 0);
 });
 
-verifies(['R5.143'], 'what happens is told live, and what was missed is told after a cut', async (t) => {
+verifies.slow(['R5.143'], 'what happens is told live, and what was missed is told after a cut', async (t) => {
   const site = await startSite(t, [{ reply: 'One two three.' }, { reply: 'Four.' }]);
   const talk = await openConversation(site.app);
   const cut = new AbortController();
@@ -179,7 +187,7 @@ function read(response: Response): () => string {
   return () => text;
 }
 
-verifies(['R5.143'], 'another program that writes into the home is seen', async (t) => {
+verifies.slow(['R5.143'], 'another program that writes into the home is seen', async (t) => {
   const site = await startSite(t);
   const talk = await openConversation(site.app);
   await talk.leave();
@@ -210,7 +218,7 @@ verifies(['R5.144'], 'a turn that fails says why on its page', async (t) => {
   await until(async () => (await site.text(path)).includes('no such model'));
 });
 
-verifies(['R5.147'], 'no page grows with the home', async (t) => {
+verifies.slow(['R5.147'], 'no page grows with the home', async (t) => {
   const site = await startSite(t);
   const { sessions, state } = site.app.doors;
   const { id } = await sessions.create({ source: 'cli', cwd: '/', title: 'The long one' });

@@ -128,7 +128,7 @@ async function assertGrows({ sent, reasons, builds, conversation }: Talked): Pro
 }
 
 describe('the prefix of a session', () => {
-  verifies(
+  verifies.slow(
     ['core:cache:prefix-append-only', 'core:compression:prompt-renewed'],
     'over fifty turns it breaks once a compression and never else, in one process and in many',
     async (t) => {

@@ -54,7 +54,7 @@ test('the cases are many', () => {
   assert.ok(all - negative >= 350, `positive ${all - negative}`);
 });
 
-verifies(
+verifies.slow(
   'core:strategy:chunking-invariant',
   'split points of every case, and single characters, give the same result (each, in a deep run)',
   () => {

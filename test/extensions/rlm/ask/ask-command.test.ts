@@ -46,7 +46,7 @@ function placeWith(t: TestContext, answer = ANSWER): AskGround {
 const asked = { context: 'notes.md', question: ['Which', 'port?'] };
 
 describe('rlm ask', () => {
-  verifies(
+  verifies.slow(
     ['rlm:ask:cited', 'rlm:ask:gaps'],
     'cited sentences with their places, the rest apart, what was not read',
     async (t) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readSubReply } from '#extensions/rlm/ask/read-sub-reply.ts';
 import { readRootReply } from '#extensions/rlm/ask/root-turn.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import type { ScriptedInner } from '../call/scripted-call.ts';
 import { js, playAsk, recordOf } from './ask-scene.ts';
@@ -173,7 +174,7 @@ describe('rlm/ask: code that misbehaves', () => {
       assert.match(requests.find(({ call_id }) => call_id === 'ask:root:002')?.prompt ?? '', told);
     });
 
-  test('loops twice and gets no third block', async () => {
+  slow('loops twice and gets no third block', async () => {
     let at = 0;
     const { outcome, requests } = await playAsk({
       request: { repl: { ...limits, block_ms: 100 } },
@@ -187,7 +188,7 @@ describe('rlm/ask: code that misbehaves', () => {
     assert.equal(outcome.verdict, 'answered');
   });
 
-  verifies('rlm:run:max-depth', 'an ask within an ask within an ask stops at its depth', async () => {
+  verifies.slow('rlm:run:max-depth', 'an ask within an ask within an ask stops at its depth', async () => {
     const { store } = await playAsk({
       request: { depth: 3 },
       script: ({ call_id }) => {

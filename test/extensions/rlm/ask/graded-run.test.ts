@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { InnerCall } from '#extensions/rlm/call/inner-call.ts';
 import { createScriptedJudge } from '#testing/scripted-model.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import type { ScriptedInner } from '../call/scripted-call.ts';
 import { holds, js, type Played, playAsk } from './ask-scene.ts';
@@ -109,7 +110,7 @@ describe('rlm/ask: sub-calls', () => {
     print(replies.map(({ok, text}) => ok + ": " + text).join(" | "));
     finish(replies.flatMap(({claims}) => claims).map((claim) => ({text: claim.text, handles: [claim]})));`);
 
-  verifies(
+  verifies.slow(
     'rlm:run:replay',
     'asks within an ask run beside each other, and tell their events in the order of asking',
     async () => {
@@ -135,7 +136,7 @@ describe('rlm/ask: sub-calls', () => {
     },
   );
 
-  test('a range of any size goes to several asks', async () => {
+  slow('a range of any size goes to several asks', async () => {
     const text = `${'one line of filler\n'.repeat(60_000)}The lamp burns oil.\n${'more\n'.repeat(300_000)}`;
     const { outcome, store } = await playAsk({
       text,

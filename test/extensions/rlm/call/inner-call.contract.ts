@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import type { InnerCall, InnerRequest } from '#extensions/rlm/call/inner-call.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 
 /** `echo`: the prompt again; `flood`: so many characters; `hang`: some text, then nothing for ever. */
@@ -74,7 +75,7 @@ export function innerCallContract(name: string, { make }: InnerCallSetup): void 
       assert.ok(outcome.ok && outcome.value.completion.length === 8_000, JSON.stringify(outcome).slice(0, 400));
     });
 
-    test('a reply that never ends is a time-out', async (t) => {
+    slow('a reply that never ends is a time-out', async (t) => {
       const call = await make(t, { plays: 'hang' });
       const outcome = await call.call(requestOf({ timeout_ms: 600 }), never());
       assert.equal(outcome.ok ? 'accepted' : outcome.reason, 'timeout', JSON.stringify(outcome));

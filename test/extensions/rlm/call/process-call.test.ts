@@ -13,6 +13,7 @@ import {
 } from '#extensions/rlm/call/process-call.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { until } from '../../../ends.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import { innerCallContract, type Part, requestOf } from './inner-call.contract.ts';
 
@@ -230,7 +231,7 @@ describe('process call: what the program answers', () => {
 });
 
 describe('process call: ends', () => {
-  test('a program that hears no TERM, and its children, are gone when the call settles', async (t) => {
+  slow('a program that hears no TERM, and its children, are gone when the call settles', async (t) => {
     const place = placeOf(t);
     const child = `process.on('SIGTERM', () => undefined); require('fs').writeFileSync(process.argv[1], String(process.pid)); setInterval(() => undefined, 1000)`;
     const code = `process.on('SIGTERM', () => undefined);

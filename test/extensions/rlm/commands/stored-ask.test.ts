@@ -8,6 +8,7 @@ import { openDatabase } from '#base/database.ts';
 import { askQuestion } from '#extensions/rlm/ask/ask-question.ts';
 import type { AskContext } from '#extensions/rlm/ask/prepare-ask.ts';
 import { traceStorePath } from '#extensions/rlm/trace/trace-store.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import { askGround } from '../ask/ask-ground.ts';
 import { js, NOTES } from '../ask/ask-scene.ts';
@@ -67,7 +68,7 @@ async function storeAsk(t: TestContext, { piped = false, question = PLAIN_QUESTI
 }
 
 describe('stored asks', () => {
-  verifies(
+  verifies.slow(
     ['rlm:run:trace', 'rlm:run:replay'],
     'an ask holds together, is the same again, and shows its handles',
     async (t) => {
@@ -110,7 +111,7 @@ describe('stored asks', () => {
     assert.match((await ran(scene.ground, 'replay', { run: run_id })).failure?.message ?? '', /outcome|state_hash/);
   });
 
-  test('a quotation that was changed is found at its place', async (t) => {
+  slow('a quotation that was changed is found at its place', async (t) => {
     const { run_id, scene } = await storeAsk(t, { question: QUESTION });
     const { database } = openDatabase(traceStorePath(scene.home), { rooms: [] });
     database.exec(

@@ -9,6 +9,7 @@ import { openTraceStore } from '#extensions/rlm/trace/trace-store.ts';
 import type { CommandOutput, Ground, JsonObject } from '#public/talaria.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { testGround } from '../../../ground.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import { pageText } from '../page/page-tags.ts';
 
@@ -118,7 +119,7 @@ describe('the demo of recursion', () => {
     assert.equal((await command(ground, { keep: './a-file/below' }, path)).failure?.code, 'folder-unusable');
   });
 
-  test('two plays tell the same, their places and their times aside', async (t) => {
+  slow('two plays tell the same, their places and their times aside', async (t) => {
     const { ground, path } = demoGround(t);
     const told = async () => {
       const { data } = await command(ground, {}, path);

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { buildManifest } from '#extensions/rlm/guard/manifest.ts';
 import type { RejectionReason, Validation } from '#extensions/rlm/guard/read-claims.ts';
 import { validateParentSynthesis } from '#extensions/rlm/guard/validate-parent-synthesis.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 
 const manifest = buildManifest({
@@ -235,7 +236,7 @@ describe('TraceGuard strict', () => {
     assert.deepEqual(reasonsOf(at('a:3-4', 'the depth cap is 5')), ['evidence_handle_mismatch']);
   });
 
-  test('depth, width, cycles and size are no danger', () => {
+  slow('depth, width, cycles and size are no danger', () => {
     let deep: unknown = 'x';
     for (let at = 0; at < 100_000; at += 1) deep = at % 2 === 0 ? [deep] : { a: deep };
     const lists = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);

@@ -7,6 +7,7 @@ import { after, describe, test } from 'node:test';
 import { appendMemory, defaultMemoryPath, readMemoryFile } from '#extensions/rlm/memory/memory-file.ts';
 import { MEMORY_MODES, readsMemory, writesMemory } from '#extensions/rlm/memory/memory-record.ts';
 import { memoryReport } from '#extensions/rlm/memory/memory-report.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import { soundRecord } from './sound-record.ts';
 
@@ -133,7 +134,7 @@ describe('the memory file', () => {
     assert.equal(new Set(records.map((record) => record.family_id)).size, 21);
   });
 
-  test('a long file keeps the newest 20 000 and says how many it passed over', () => {
+  slow('a long file keeps the newest 20 000 and says how many it passed over', () => {
     const path = fresh();
     mkdirSync(join(path, '..'), { recursive: true });
     const line =

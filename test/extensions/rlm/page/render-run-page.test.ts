@@ -6,6 +6,7 @@ import type { RunOutcome } from '#extensions/rlm/outcome.ts';
 import { renderRunPage } from '#extensions/rlm/page/render-run-page.ts';
 import type { RunRecord } from '#extensions/rlm/trace/run-record.ts';
 import type { JsonObject } from '#public/talaria.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import { pageShape, pageTags, pageText } from './page-tags.ts';
 import { sampleAsk, sampleAskOutcome } from './sample-ask.ts';
@@ -311,7 +312,7 @@ describe('the page of a large run', () => {
     assert.ok(page.length < 100_000, String(page.length));
   });
 
-  test('a thousand calls with long texts stay below 12 MB, and the page names the command that shows the rest', () => {
+  slow('a thousand calls with long texts stay below 12 MB, and the page names the command that shows the rest', () => {
     const calls = Array.from({ length: 1_000 }, (_, at) =>
       sampleCall(`call_${at}`, { prompt: 'p'.repeat(50_000), completion: 'c'.repeat(50_000) }),
     );

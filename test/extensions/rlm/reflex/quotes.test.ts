@@ -8,6 +8,7 @@ import { cutPassages } from '#base/text/passages.ts';
 import { pickQuotes } from '#extensions/rlm/answer-by-rule.ts';
 import { REFLEX_TASKS } from '#extensions/rlm/reflex-tasks.ts';
 import { ends } from '../../../ends.ts';
+import { slow } from '../../../slow.ts';
 import { DOCUMENT_QUESTIONS, type DocumentQuestion, LATER_QUESTIONS } from './questions.ts';
 import { answerByRule } from './reflex-inner.ts';
 
@@ -145,7 +146,7 @@ test('property: every rule answers every object, in JSON or as code', async () =
   );
 });
 
-test('a chunk of megabytes is read in linear time, whatever it holds', async () => {
+slow('a chunk of megabytes is read in linear time, whatever it holds', async () => {
   for (const part of ['a ', 'bell. ', '\n', '```\n', '. ', '| ', 'FACT:x y\n', '€', '"', '.   ']) {
     const piece = part.repeat(Math.floor(1_000_000 / part.length));
     const question = 'How often is the bell rung?';

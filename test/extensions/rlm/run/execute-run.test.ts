@@ -6,6 +6,7 @@ import { leavesOf, nodesOf, planChildren } from '#extensions/rlm/run/plan.ts';
 import type { RequestChunk } from '#extensions/rlm/run/run-request.ts';
 import { NODE_MOVES, type NodeState, RUN_MOVES, type RunState } from '#extensions/rlm/scaffold/run-tree.ts';
 import { RUN_EVENT_TYPES } from '#extensions/rlm/trace/run-record.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import { inputFaults } from '../envelope/read-input.ts';
 import { treeFaults } from '../tree/tree-faults.ts';
@@ -77,7 +78,7 @@ describe('a scaffold run', () => {
     }
   });
 
-  test('hundreds of chunks go up in groups, each fact with its own chunk', async () => {
+  slow('hundreds of chunks go up in groups, each fact with its own chunk', async () => {
     const inner = scripted();
     const { outcome } = await run(requestOver(harbour(200), { facts_chars: 60_000, max_output_tokens: 40_000 }), {
       inner,

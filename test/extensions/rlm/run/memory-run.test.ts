@@ -60,7 +60,7 @@ describe('memory in a run', () => {
     assert.equal(outcome.verdict, 'accepted');
   });
 
-  verifies(
+  verifies.slow(
     'rlm:memory:same-verdict',
     'changes what is asked again, never the verdict on the same replies',
     async () => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { extractJson } from '#extensions/rlm/guard/extract-json.ts';
 import { ends } from '../../../ends.ts';
 import { runs } from '../../../property-runs.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 
 const FENCE = '```';
@@ -99,7 +100,7 @@ describe('JSON out of a reply', () => {
     assert.equal(({} as { polluted?: boolean }).polluted, undefined);
   });
 
-  test('linear, whatever the text holds', () => {
+  slow('linear, whatever the text holds', () => {
     const fill = (piece: string, size = 1_000_000): string => piece.repeat(Math.ceil(size / piece.length));
     const shapes = ['{', '[', '{"a":', '{a} ', '{"a":01} ', '{"a":"\\x"} ', '{} x', '"', '\\', '`', 'x ', `${FENCE}\n`];
     for (const shape of shapes) ends(shape, () => extractJson(`x${fill(shape)}`));

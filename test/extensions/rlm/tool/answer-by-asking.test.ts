@@ -16,6 +16,7 @@ import { readConfigSection } from '#surfaces/app/home/config.ts';
 import { createScriptedModel, type ScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../../../core/tools/place.ts';
 import { testGround } from '../../../ground.ts';
+import { slow } from '../../../slow.ts';
 import { createStage, type Stage } from '../../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../../verifies.ts';
 
@@ -98,7 +99,7 @@ describe('rlm/tool: recursive_read over its engine', () => {
     },
   );
 
-  test('without a model, reflex answers with quotations of a file, a folder or a text', async (t) => {
+  slow('without a model, reflex answers with quotations of a file, a folder or a text', async (t) => {
     const { ask, place } = await scene(t);
     place.write('.env', 'HARBOUR_KEY=hunter2-hunter2\n');
     const question = 'When does the harbour open?';

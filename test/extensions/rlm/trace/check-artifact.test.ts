@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { JsonObject, JsonValue } from '#public/talaria.ts';
 import { checkArtifact } from '../../../../bench/rlm/check-artifact.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import { plain, recorded, withData } from '../fixtures/recorded.ts';
 
@@ -29,7 +30,7 @@ async function changed(name: string, path: string, to: JsonValue): Promise<reado
 }
 
 describe('committed artifacts', () => {
-  verifies(
+  verifies.slow(
     ['rlm:matrix:offline', 'rlm:score:synthetic-suite', 'rlm:score:claim-aware-suite'],
     'every committed file is checked without a key, and holds',
     {
@@ -46,7 +47,7 @@ describe('committed artifacts', () => {
     },
   );
 
-  test('what was changed in one of them is found', withData, async () => {
+  slow('what was changed in one of them is found', withData, async () => {
     const at = 'trace_records.1.parent_trace_id';
     assert.deepEqual(await changed('minimal_recursive_run.json', at, 'x'), ['parent-trace', 'child-tree']);
     const run = 'rlm-long-context-truncation-v1.json';
@@ -78,7 +79,7 @@ describe('committed artifacts', () => {
     assert.equal(suite.ok ? '' : suite.reason, 'fixture-missing');
   });
 
-  test('a file of a known kind that is cut or odd has problems, and never throws', withData, async () => {
+  slow('a file of a known kind that is cut or odd has problems, and never throws', withData, async () => {
     for (const name of readdirSync(folder)) {
       const { schema_version } = recorded<{ schema_version: string }>(name);
       for (const rest of [{}, { results: 7, trace_records: null, fixtures: [1, {}], rlm_output: [], evaluations: 'x' }])

@@ -193,7 +193,7 @@ describe('a run that was killed or cancelled', () => {
     },
   );
 
-  verifies(
+  verifies.slow(
     'rlm:tree:cancel',
     'cancelled from every event on it ends with nothing alive, and is cancelled at the same place again',
     async () => {

@@ -6,6 +6,7 @@ import type { ProposalDraft } from '#mind/evidence/proposal.ts';
 import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
 import { parseSkill } from '#mind/skills/format/parse-skill.ts';
 import type { JsonObject, Message } from '#public/talaria.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import { assistant, call, owner, stored } from '../conversation.ts';
 
@@ -175,7 +176,7 @@ describe('the gate: what is cited', () => {
     );
   });
 
-  test('an entry of 50,000 characters ends, and its reason is short', () => {
+  slow('an entry of 50,000 characters ends, and its reason is short', () => {
     for (const content of ['x'.repeat(50_000), 'port 8080 '.repeat(5_000), '`'.repeat(50_000)]) {
       const said = verdict(says(content, at(1, 'live in Porto')), HOME);
       assert.ok(said.decision === 'accepted' || said.detail.length < 400);

@@ -9,6 +9,7 @@ import type { ProposalDraft } from '#mind/evidence/proposal.ts';
 import type { Message, TurnEvent } from '#public/talaria.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createScriptedJudge } from '#testing/scripted-model.ts';
+import { slow } from '../../../slow.ts';
 import { call, owner, stored } from '../conversation.ts';
 import { type Item, draftOf as labelledDraft, labelledItems, storedConversation } from './labelled-items.ts';
 
@@ -127,7 +128,7 @@ const yes = () => createScriptedJudge('supported');
 const no = () => createScriptedJudge('goes-beyond');
 
 describe('labelled proposals', () => {
-  test('a judge that knows the labels keeps at least 97 % of the honest ones and none of the wrong', async () => {
+  slow('a judge that knows the labels keeps at least 97 % of the honest ones and none of the wrong', async () => {
     const found = new Set(await kept(HONEST, oracle));
     const lost = HONEST.filter(({ id }) => !found.has(id));
     const share = found.size / HONEST.length;
@@ -142,12 +143,12 @@ describe('labelled proposals', () => {
     assert.deepEqual(await kept(held, yes), []);
   });
 
-  test('a judge that says no to everything keeps nothing, and nothing honest is lost: all of it waits', async () => {
+  slow('a judge that says no to everything keeps nothing, and nothing honest is lost: all of it waits', async () => {
     assert.deepEqual(await kept(ITEMS, no), []);
     for (const item of HONEST) assert.equal((await weighItem(item, no()))?.decision, 'pending', item.id);
   });
 
-  test('without a model nothing is kept but whole words of the owner', async () => {
+  slow('without a model nothing is kept but whole words of the owner', async () => {
     const found = await kept(ITEMS, () => noJudge);
     for (const item of ITEMS.filter(({ id }) => found.includes(id)))
       assert.ok(

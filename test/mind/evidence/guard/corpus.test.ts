@@ -27,7 +27,7 @@ describe('the labelled corpus of the guard', () => {
     assert.equal(new Set([...bad, ...good].map(({ id }) => id)).size, bad.length + good.length);
   });
 
-  verifies('core:skills:scan-on-write', 'no bad skill is safe, and three in ten are dangerous at least', () => {
+  verifies.slow('core:skills:scan-on-write', 'no bad skill is safe, and three in ten are dangerous at least', () => {
     assert.deepEqual(
       bad.filter((skill) => verdictOf(skill) === 'safe').map(({ id }) => id),
       [],

@@ -7,6 +7,7 @@ import { scanSkill, skillRules } from '#mind/evidence/guard/scan-skill.ts';
 import { memoryRules } from '#mind/evidence/guard/words.rules.ts';
 import { ends } from '../../../ends.ts';
 import { runs } from '../../../property-runs.ts';
+import { slow } from '../../../slow.ts';
 
 const ALL_RULES = [...skillRules(), ...memoryRules()];
 
@@ -178,7 +179,7 @@ describe('the scan holds against any text', () => {
     );
   });
 
-  test('every rule comes to an end on a hostile line twice as long as any it will see', () => {
+  slow('every rule comes to an end on a hostile line twice as long as any it will see', () => {
     const units = ['a ', 'send ', 'curl -d x ', '../', 'x', 'read the ', '«unknown»https://a.b/c '];
     const lines = units.map((unit) => unit.repeat(8_000 / unit.length));
     for (const { id, patterns } of ALL_RULES)

@@ -28,6 +28,7 @@ import {
   writtenStates,
 } from '#mind/sessions/files/folder-states.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { slow } from '../../../slow.ts';
 
 interface Ground {
   readonly root: string;
@@ -101,7 +102,7 @@ describe('a look at a folder', () => {
     assert.equal(states.get('a.txt')?.stamp, undefined);
   });
 
-  test('beyond 5,000 entries folders are closed, and nothing that was not seen is taken for new or gone', async (t) => {
+  slow('beyond 5,000 entries folders are closed, and nothing that was not seen is taken for new or gone', async (t) => {
     const ground = makeGround(t);
     for (let i = 0; i < 5_100; i += 1) ground.write(`d${Math.floor(i / 100)}/${i}`, '');
     ground.write('zz/last.txt', 'x');

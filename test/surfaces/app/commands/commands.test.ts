@@ -73,7 +73,7 @@ async function withSession(stage: Stage): Promise<string> {
 }
 
 describe('sessions', () => {
-  verifies(
+  verifies.slow(
     'core:cli:sessions-command',
     'list, show, search, rename, fork and export of a stored session',
     async (t) => {

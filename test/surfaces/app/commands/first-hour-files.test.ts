@@ -24,6 +24,7 @@ import type { Approver, TurnEvent } from '#public/talaria.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { undoCommand } from '#surfaces/app/commands/undo.ts';
 import { createScriptedModel, type ScriptedCall, type ScriptedStep } from '#testing/scripted-model.ts';
+import { slow } from '../../../slow.ts';
 import { createStage, openConversation, play, runCommand, type Stage } from '../app-fixture.ts';
 
 const yes: Approver = { approve: async () => ({ decision: 'once' }) };
@@ -294,7 +295,7 @@ describe('what a turn did to files', () => {
     assert.equal(change?.added, 300);
   });
 
-  test('first hour 5: of a pattern every file is kept up to 2,000 of a call, and the others are said', async (t) => {
+  slow('first hour 5: of a pattern every file is kept up to 2,000 of a call, and the others are said', async (t) => {
     const scene = await open(t);
     const names = Array.from({ length: 2_003 }, (_, i) => `${i}.txt`);
     for (const name of names) scene.write(name, 'x');
@@ -444,7 +445,7 @@ describe('what a turn did to files', () => {
     assert.ok(statSync(own).mtimeMs > 1_000);
   });
 
-  test('first hour 5: forget takes the copies along, of a session and of a text', async (t) => {
+  slow('first hour 5: forget takes the copies along, of a session and of a text', async (t) => {
     const scene = await open(t);
     scene.write('a.txt', 'the word xylophone\n');
     scene.write('b.txt', 'harmless\n');
@@ -478,7 +479,7 @@ test('first hour 5: forget by a word of a path takes the copies that nothing nam
   assert.equal(readFileSync(join(own, readdirSync(own)[0] ?? ''), 'utf8'), 'shared\n');
 });
 
-test("first hour 5: undo takes the newer of a turn's files and what was learned; either can be named", async (t) => {
+slow("first hour 5: undo takes the newer of a turn's files and what was learned; either can be named", async (t) => {
   const scene = await open(t);
   const { app, talk } = scene;
   const remember = (content: string): ScriptedCall => ({

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startScriptedServer } from '#testing/scripted-server.ts';
+import { slow } from '../../../slow.ts';
 import { createStage, openConversation, play, runCommand, type Stage } from '../app-fixture.ts';
 
 function writeConfig({ root }: Stage, text: string): void {
@@ -66,7 +67,7 @@ describe('first hour 3: names of models', () => {
     assert.deepEqual(await set('nosuch/model', true), [undefined, undefined]);
   });
 
-  test('first hour 3: doctor says of the chosen model what a turn says of it', async (t) => {
+  slow('first hour 3: doctor says of the chosen model what a turn says of it', async (t) => {
     const server = await startScriptedServer([], { models: ['good-model', 'other-model'], context: t });
     const stage = createStage(t);
     const provider = `providers:\n  local: {base_url: "${server.baseUrl}"}\n`;

@@ -22,6 +22,7 @@ import type { Walls } from '#core/tools/walls/walls.ts';
 import type { Approver, TurnEvent } from '#public/talaria.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { createScriptedModel, type ScriptedCall } from '#testing/scripted-model.ts';
+import { slow } from '../../../slow.ts';
 import { createStage, openConversation, play, runCommand, type Stage } from '../app-fixture.ts';
 
 const yes: Approver = { approve: async () => ({ decision: 'once' }) };
@@ -200,7 +201,7 @@ describe('undo of what commands did', () => {
     assert.deepEqual([scene.read('a.txt'), scene.read('b.txt'), readFileSync(far, 'utf8')], ['mine\n', 'b\n', 'far\n']);
   });
 
-  test('behind walls a command runs unasked, and all that it changed in the folder comes back', { skip }, async (t) => {
+  slow('behind walls a command runs unasked, and all that it changed in the folder comes back', { skip }, async (t) => {
     const scene = await open(t, true);
     fill(scene);
     const before = treeOf(scene.stage.cwd);
@@ -293,7 +294,7 @@ describe('undo of what commands did', () => {
     assert.equal(statSync(scene.path('big.bin')).size, 1024 ** 2 + 6);
   });
 
-  test('a command in the background is compared when the turn ends, beside what others did meanwhile', async (t) => {
+  slow('a command in the background is compared when the turn ends, beside what others did meanwhile', async (t) => {
     const scene = await open(t);
     fill(scene);
     const before = treeOf(scene.stage.cwd);

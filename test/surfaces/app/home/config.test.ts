@@ -13,6 +13,7 @@ import { readEnvFile, setEnvValue } from '#surfaces/app/home/variables.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { many, runs } from '../../../property-runs.ts';
 import { MAIN } from '../../../scenario/cli-process.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 
 async function failure(run: () => Promise<unknown>): Promise<TalariaError> {
@@ -162,7 +163,7 @@ describe('config.yaml', () => {
     },
   );
 
-  verifies(
+  verifies.slow(
     'core:home:edits-kept',
     'processes that change settings and keys at once (twenty in a deep run): every change is kept',
     async (t) => {
@@ -194,7 +195,7 @@ describe('config.yaml', () => {
     },
   );
 
-  test('commands that set something at once keep all settings', async (t) => {
+  slow('commands that set something at once keep all settings', async (t) => {
     const home = createTempHome(t);
     const env = { ...process.env, TALARIA_HOME: home.path };
     const names = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'].slice(0, many(6, 3));

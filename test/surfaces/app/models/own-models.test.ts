@@ -212,7 +212,7 @@ verifies(
   },
 );
 
-verifies(
+verifies.slow(
   ['RX.11', 'RX.17'],
   'a model that never loads is given up after a bound; the old one stays, and who waited is answered by it',
   async (t) => {

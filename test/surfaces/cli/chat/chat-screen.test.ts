@@ -11,6 +11,7 @@ import { UNREAD_MS } from '#surfaces/cli/questions.ts';
 import { plain } from '#surfaces/cli/terminal-text.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { until } from '../../../ends.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import { openServed } from '../cli-fixture.ts';
 import { MemoryTerminal } from './view/memory-terminal.ts';
@@ -63,7 +64,7 @@ const UNTIL_GO = 'while [ ! -e go ]; do sleep 0.05; done';
 const letGo = (app: App) => writeFileSync(join(app.environment.cwd, 'go'), '');
 
 describe('chat screen', () => {
-  it('first hour 2: without a model to steer each line becomes a turn of its own, in order', async (t) => {
+  slow('first hour 2: without a model to steer each line becomes a turn of its own, in order', async (t) => {
     const { screen, app } = await openScreen(t, [], 'reflex');
     for (const name of ['a', 'b', 'c']) writeFileSync(join(app.environment.cwd, `${name}.txt`), `text of ${name}\n`);
     screen.type(`!${UNTIL_GO}`, ENTER);
@@ -83,27 +84,30 @@ describe('chat screen', () => {
     );
   });
 
-  it('first hour 2: a model that can be steered takes a line between two steps, and only then it leaves the list', async (t) => {
-    const { screen, server, app } = await openScreen(t, [
-      { calls: [{ name: 'terminal', arguments: { command: UNTIL_GO } }] },
-      'Brief.',
-      'It ran.',
-    ]);
-    screen.type('work', ENTER);
-    await screen.shows('running');
-    for (const line of ['be brief', '!echo now', 'and then?']) screen.type(line, ENTER);
-    await screen.shows('› and then?');
-    assert.equal(server.requests.length, 1);
-    screen.forget();
-    letGo(app);
-    await screen.shows('It ran.');
-    assert.match(
-      screen.text(),
-      /› be brief[\s\S]*Brief\.[\s\S]*› !echo now[\s\S]*⏺ \$ echo now[\s\S]*› and then\?[\s\S]*It ran\./,
-    );
-    assert.match(server.requests[1]?.raw ?? '', /be brief/);
-    assert.match(server.requests[2]?.raw ?? '', /!echo now[\s\S]*and then/);
-  });
+  slow(
+    'first hour 2: a model that can be steered takes a line between two steps, and only then it leaves the list',
+    async (t) => {
+      const { screen, server, app } = await openScreen(t, [
+        { calls: [{ name: 'terminal', arguments: { command: UNTIL_GO } }] },
+        'Brief.',
+        'It ran.',
+      ]);
+      screen.type('work', ENTER);
+      await screen.shows('running');
+      for (const line of ['be brief', '!echo now', 'and then?']) screen.type(line, ENTER);
+      await screen.shows('› and then?');
+      assert.equal(server.requests.length, 1);
+      screen.forget();
+      letGo(app);
+      await screen.shows('It ran.');
+      assert.match(
+        screen.text(),
+        /› be brief[\s\S]*Brief\.[\s\S]*› !echo now[\s\S]*⏺ \$ echo now[\s\S]*› and then\?[\s\S]*It ran\./,
+      );
+      assert.match(server.requests[1]?.raw ?? '', /be brief/);
+      assert.match(server.requests[2]?.raw ?? '', /!echo now[\s\S]*and then/);
+    },
+  );
 
   it('first hour 2: after Ctrl-C what waits comes back to the editor, before what stands there', async (t) => {
     const { screen, server } = await openScreen(t, [{ fault: 'hang-after' }]);
@@ -131,7 +135,7 @@ describe('chat screen', () => {
     assert.equal(server.requests.length, 1, 'what waited is not sent any more');
   });
 
-  it('first hour 2: a command that changes the conversation waits for the turn, others run beside it', async (t) => {
+  slow('first hour 2: a command that changes the conversation waits for the turn, others run beside it', async (t) => {
     const { screen, app } = await openScreen(t, [], 'reflex');
     screen.type(`!${UNTIL_GO}`, ENTER);
     await screen.shows('running');
@@ -144,7 +148,7 @@ describe('chat screen', () => {
     await screen.shows('new session');
   });
 
-  it('first hour 7: a command is no answer to a question: it runs, and the question waits', async (t) => {
+  slow('first hour 7: a command is no answer to a question: it runs, and the question waits', async (t) => {
     const { screen, app } = await openScreen(t, [
       { calls: [{ name: 'terminal', arguments: { command: 'echo new > kept.txt' } }] },
       'Written.',

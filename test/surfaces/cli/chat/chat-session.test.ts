@@ -9,6 +9,7 @@ import type { ServerStep } from '#public/testing.ts';
 import { type ChatOptions, ChatSession } from '#surfaces/cli/chat/chat-session.ts';
 import { commandLines } from '#surfaces/cli/terminal-text.ts';
 import { until } from '../../../ends.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import { openServed } from '../cli-fixture.ts';
 
@@ -70,7 +71,7 @@ const steersOf = (events: readonly TurnEvent[]) =>
 const endOf = (events: readonly TurnEvent[]) => events.find((event) => event.type === 'turn-end');
 
 describe('chat session', () => {
-  verifies('core:cli:slash-commands', '/help lists every command, and each listed one can be typed', async (t) => {
+  verifies.slow('core:cli:slash-commands', '/help lists every command, and each listed one can be typed', async (t) => {
     const { chat } = await openChat(t, []);
     const help = textOf(await collect(chat.slash('/help')));
     for (const name of [
@@ -117,7 +118,7 @@ describe('chat session', () => {
     assert.match(await say('/memory'), /MEMORY\.md/);
   });
 
-  verifies(
+  verifies.slow(
     'core:cli:model-switch',
     '/model shows and switches; /model add tests, keeps the key out of sight and goes on',
     async (t) => {
@@ -177,7 +178,7 @@ describe('chat session', () => {
     assert.ok(!chat.isBusy);
   });
 
-  verifies('core:cli:continue-resume', '/new and /resume change the session, but not in mid-turn', async (t) => {
+  verifies.slow('core:cli:continue-resume', '/new and /resume change the session, but not in mid-turn', async (t) => {
     const { chat, server } = await openChat(t, ['One.', { fault: 'hang-after' }, 'Three.']);
     const say = async (line: string) => textOf(await collect(chat.slash(line)));
     assert.match(await say('/resume'), /no earlier session/);
@@ -245,7 +246,7 @@ describe('chat session', () => {
     assert.deepEqual(chat.waiting, []);
   });
 
-  it('first hour 2: a turn that is being stopped takes no line; reflex never does', async (t) => {
+  slow('first hour 2: a turn that is being stopped takes no line; reflex never does', async (t) => {
     const { chat, server } = await openChat(t, [echo('one')]);
     await play(chat, 'work', () => {
       chat.wait('before');

@@ -12,6 +12,7 @@ import { type ChatOptions, ChatSession } from '#surfaces/cli/chat/chat-session.t
 import { createCompletions } from '#surfaces/cli/chat/completions.ts';
 import { INIT_PROMPT } from '#surfaces/cli/chat/slash-commands.ts';
 import { failureLines, outputLines } from '#surfaces/cli/render-output.ts';
+import { slow } from '../../../slow.ts';
 import { createStage, runCommand } from '../../app/app-fixture.ts';
 import { openServed } from '../cli-fixture.ts';
 
@@ -121,7 +122,7 @@ describe('slash commands', () => {
     assert.match(await lines.say('/copy'), /no-screen 3/);
   });
 
-  it('first hour 7: /export writes this session to a file, and over one only when told to', async (t) => {
+  slow('first hour 7: /export writes this session to a file, and over one only when told to', async (t) => {
     const { say, stage, chat } = await served(t, ['Lima.']);
     assert.match(await say('/export'), /nothing-said 3/);
     await say('the capital of Peru?');
@@ -137,7 +138,7 @@ describe('slash commands', () => {
     assert.ok(existsSync(join(stage.environment.userHome, 'elsewhere.md')));
   });
 
-  it('first hour 7: /permissions shows what is allowed and takes it back at once, from the file too', async (t) => {
+  slow('first hour 7: /permissions shows what is allowed and takes it back at once, from the file too', async (t) => {
     const call = { calls: [{ name: 'terminal', arguments: { command: 'rm -rf build' } }] };
     const asked: string[] = [];
     const approver = {
@@ -194,7 +195,7 @@ describe('slash commands', () => {
     assert.ok(chat.isLeaving);
   });
 
-  it('first hour 7: /models, /doctor and the groups alone do their work in the chat', async (t) => {
+  slow('first hour 7: /models, /doctor and the groups alone do their work in the chat', async (t) => {
     const { say } = await withoutModel(t);
     assert.match(await say('/models'), /reflex\/1 \(T0\)/);
     assert.match(await say('/doctor --offline'), /ok +database/);
@@ -205,24 +206,30 @@ describe('slash commands', () => {
     assert.deepEqual(JSON.parse(await say('/sessions --source nobody --json')), []);
   });
 
-  it('first hour 7: /help is a list by topic that two small screens hold; /help NAME shows how one is typed', async (t) => {
-    const { say, chat } = await withoutModel(t);
-    const help = (await say('/help')).split('\n');
-    assert.ok(help.length <= 48, `${help.length} lines, and 48 fit a screen (CONTRIBUTING, a room)`);
-    for (const line of help) assert.ok(line.length <= WIDTH, line);
-    const topics = help.slice(1).filter((line) => /^[a-z]/.test(line));
-    assert.deepEqual(topics, ['talk', 'model', 'memory and skills', 'files', 'sessions', 'machine']);
-    for (const { name } of await chat.commands()) {
-      const usage = await say(`/help ${name}`);
-      assert.ok(usage.startsWith(`Usage: /${name}`), usage);
-      assert.ok(!/Usage: \/ |\$ talaria/.test(usage), usage);
-    }
-    assert.match(await say('/help skills'), /^Usage: \/skills \[list \| show .*\n\n\/skills alone is \/skills list\n/);
-    assert.match(await say('/help sessions list'), /^Usage: \/sessions list \[--limit <limit>\] .*\[--json\]$/m);
-    assert.match(await say('/help clear'), /^Usage: \/new /);
-    assert.match(await say('/help skils'), /usage 2\nunknown command 'skils'; did you mean skills\?/);
-    assert.match(await say('/help reflex'), /list the files here/);
-  });
+  slow(
+    'first hour 7: /help is a list by topic that two small screens hold; /help NAME shows how one is typed',
+    async (t) => {
+      const { say, chat } = await withoutModel(t);
+      const help = (await say('/help')).split('\n');
+      assert.ok(help.length <= 48, `${help.length} lines, and 48 fit a screen (CONTRIBUTING, a room)`);
+      for (const line of help) assert.ok(line.length <= WIDTH, line);
+      const topics = help.slice(1).filter((line) => /^[a-z]/.test(line));
+      assert.deepEqual(topics, ['talk', 'model', 'memory and skills', 'files', 'sessions', 'machine']);
+      for (const { name } of await chat.commands()) {
+        const usage = await say(`/help ${name}`);
+        assert.ok(usage.startsWith(`Usage: /${name}`), usage);
+        assert.ok(!/Usage: \/ |\$ talaria/.test(usage), usage);
+      }
+      assert.match(
+        await say('/help skills'),
+        /^Usage: \/skills \[list \| show .*\n\n\/skills alone is \/skills list\n/,
+      );
+      assert.match(await say('/help sessions list'), /^Usage: \/sessions list \[--limit <limit>\] .*\[--json\]$/m);
+      assert.match(await say('/help clear'), /^Usage: \/new /);
+      assert.match(await say('/help skils'), /usage 2\nunknown command 'skils'; did you mean skills\?/);
+      assert.match(await say('/help reflex'), /list the files here/);
+    },
+  );
 
   it('first hour 7: /init asks a model with the same words as ever; without one it writes the facts, once', async (t) => {
     const { say, submitted } = await served(t, []);

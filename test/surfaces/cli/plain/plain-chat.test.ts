@@ -10,6 +10,7 @@ import { type PlainChatOptions, runPlainChat } from '#surfaces/cli/plain-chat.ts
 import { UNREAD_MS } from '#surfaces/cli/questions.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { until } from '../../../ends.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import { createTarget, openServed } from '../cli-fixture.ts';
 
@@ -98,20 +99,24 @@ describe('plain chat', () => {
     },
   );
 
-  verifies('core:approval:risky-asks', 'a person is asked, with the command, after the line of the call', async (t) => {
-    const { input, ended, written, shows } = await startChat(t, [risky, 'Done.'], { interactive: true });
-    input.write('clean up\n');
-    await shows('answer: ');
-    input.write('y\n');
-    await shows('Done.');
-    input.end();
-    assert.equal(await ended, 0);
-    assert.match(
-      written.out,
-      /> \$ rm -rf build\n\? terminal asks to run this:\n\? {3}rm -rf build\n\? why: [^\n]+\n\? y = once[^\n]+\nanswer: /,
-    );
-    assert.match(written.out, /session \S+ · talaria --resume \S+\n$/);
-  });
+  verifies.slow(
+    'core:approval:risky-asks',
+    'a person is asked, with the command, after the line of the call',
+    async (t) => {
+      const { input, ended, written, shows } = await startChat(t, [risky, 'Done.'], { interactive: true });
+      input.write('clean up\n');
+      await shows('answer: ');
+      input.write('y\n');
+      await shows('Done.');
+      input.end();
+      assert.equal(await ended, 0);
+      assert.match(
+        written.out,
+        /> \$ rm -rf build\n\? terminal asks to run this:\n\? {3}rm -rf build\n\? why: [^\n]+\n\? y = once[^\n]+\nanswer: /,
+      );
+      assert.match(written.out, /session \S+ · talaria --resume \S+\n$/);
+    },
+  );
 
   verifies(
     'core:approval:read-before-answered',
@@ -141,7 +146,7 @@ describe('plain chat', () => {
     },
   );
 
-  verifies(
+  verifies.slow(
     'core:cli:ctrl-c',
     'stops a turn that waits for an answer; the next line is no answer; when idle it leaves',
     async (t) => {
@@ -174,7 +179,7 @@ describe('plain chat', () => {
     assert.match(written.err, /There is no session nope/);
   });
 
-  it('a key is asked for in raw mode, and never shown', async (t) => {
+  slow('a key is asked for in raw mode, and never shown', async (t) => {
     const modes: boolean[] = [];
     const input = Object.assign(new PassThrough(), { setRawMode: (raw: boolean) => modes.push(raw) });
     const { ended, written, shows, server } = await startChat(t, ['ready'], { interactive: true, input });

@@ -19,6 +19,7 @@ import {
   runPrintMode,
   TurnWatch,
 } from '#surfaces/cli/print-mode.ts';
+import { slow } from '../../../slow.ts';
 import { verifies } from '../../../verifies.ts';
 import { createStage, openConversation } from '../../app/app-fixture.ts';
 import { createTarget, openServed } from '../cli-fixture.ts';
@@ -152,7 +153,7 @@ describe('print mode', () => {
     assert.match(never.out, /"refused":"forbidden"/);
   });
 
-  verifies(
+  verifies.slow(
     'core:bad-input:http-errors',
     'HTTP 401, 404, 429 and 500 are each named, nobody else answers, and the exit code says so',
     async (t) => {
@@ -210,7 +211,7 @@ describe('print mode', () => {
     }
   });
 
-  verifies(
+  verifies.slow(
     'core:bad-input:half-event',
     'an answer that breaks off is tried again; half of it is neither shown nor stored',
     async (t) => {
@@ -241,26 +242,29 @@ describe('print mode', () => {
     assert.match(plain.err, /not approved.*rm -rf build/);
   });
 
-  it('first hour 6: what reflex refused, what failed, what it only asked and what met a limit is not done', async (t) => {
-    const stage = createStage(t);
-    const cases: readonly [string, RunSettings, number, string][] = [
-      ['run `echo hi`', {}, 0, 'undefined'],
-      ['run `echo hi`', { permission: 'read-only' }, 1, 'read-only'],
-      ['run `echo hi`', { allowedTools: ['read_file'] }, 1, 'tool-not-allowed'],
-      ['read nosuch.txt', {}, 1, 'call-failed'],
-      ['run `exit 4`', {}, 1, 'call-failed'],
-      ['run `echo hi`', { maxSteps: 1 }, 1, 'max-steps'],
-      ['run `rm -rf build`', {}, 3, 'approval-missing'],
-    ];
-    for (const [text, run, expected, reason] of cases) {
-      const app = await stage.open({ model: 'reflex', run });
-      const { target, written } = createTarget();
-      const ground = { open: async () => app, piped: async () => NO_INPUT };
-      const code = await runPrintMode(ground, { ...request, text, format: 'json' }, target);
-      const { is_error, error } = JSON.parse(written.out);
-      assert.deepEqual([code, is_error, String(error?.code)], [expected, expected !== 0, reason], text);
-    }
-  });
+  slow(
+    'first hour 6: what reflex refused, what failed, what it only asked and what met a limit is not done',
+    async (t) => {
+      const stage = createStage(t);
+      const cases: readonly [string, RunSettings, number, string][] = [
+        ['run `echo hi`', {}, 0, 'undefined'],
+        ['run `echo hi`', { permission: 'read-only' }, 1, 'read-only'],
+        ['run `echo hi`', { allowedTools: ['read_file'] }, 1, 'tool-not-allowed'],
+        ['read nosuch.txt', {}, 1, 'call-failed'],
+        ['run `exit 4`', {}, 1, 'call-failed'],
+        ['run `echo hi`', { maxSteps: 1 }, 1, 'max-steps'],
+        ['run `rm -rf build`', {}, 3, 'approval-missing'],
+      ];
+      for (const [text, run, expected, reason] of cases) {
+        const app = await stage.open({ model: 'reflex', run });
+        const { target, written } = createTarget();
+        const ground = { open: async () => app, piped: async () => NO_INPUT };
+        const code = await runPrintMode(ground, { ...request, text, format: 'json' }, target);
+        const { is_error, error } = JSON.parse(written.out);
+        assert.deepEqual([code, is_error, String(error?.code)], [expected, expected !== 0, reason], text);
+      }
+    },
+  );
 
   it('first hour 6: each line of stream-json has a type, the first says who answers where', async (t) => {
     const { out, app } = await print(t, ['Hi.'], { format: 'stream-json' });
@@ -414,7 +418,7 @@ describe('piped input', () => {
     assert.equal((await readPipedInput(halves, { signal })).text, '☃');
   });
 
-  it('keeps head and tail of what is too long, saying how much is left out', async () => {
+  slow('keeps head and tail of what is too long, saying how much is left out', async () => {
     const chunk = 'x'.repeat(1_000_000);
     const long = await readPipedInput(bytes('START', ...Array.from({ length: 40 }, () => chunk), 'END'), { signal });
     for (const { text } of [long, forOneTurn(long, 1_000_000), forOneTurn(long, 8_000)]) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { slow } from '../../../../slow.ts';
 import { type Ground, openGround, withGround } from './session-ground.ts';
 
 const TEXT = 'Alpha has 3 nodes.\r\nBeta has 12 nodes.\n\nGämma: none.\nlast line, nodes: 7';
@@ -93,7 +94,7 @@ describe('the context inside', () => {
 });
 
 describe('a long context', () => {
-  test('a pattern is found in each line once, across pages', () => {
+  slow('a pattern is found in each line once, across pages', () => {
     const lines = Array.from({ length: 60_000 }, (_, at) => `line ${at} ${at % 10_000 === 0 ? 'NEEDLE' : 'hay'} ünd`);
     return withGround(lines.join('\n'), {}, async ({ prints }) => {
       const found = await prints('print(context.search(/NEEDLE/).map((hit) => hit.line + ":" + hit.match).join())');

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { ComputedHandle, Handle } from '#extensions/rlm/outcome.ts';
 import { checkComputed } from '#extensions/rlm/repl/create-repl-session.ts';
 import { textSource } from '#extensions/rlm/repl/file-bytes.ts';
+import { slow } from '../../../../slow.ts';
 import { type Ground, openGround, withGround } from './session-ground.ts';
 
 const TEXT = 'The harbour has 12 cranes.\nThe dock has 30 workers.\nNobody counts the gulls.\n';
@@ -56,7 +57,7 @@ describe('handles', () => {
     assert.equal((await checkComputed(made, () => undefined, { source })).equal, false);
   });
 
-  test('compute sees its inputs and nothing else', async () => {
+  slow('compute sees its inputs and nothing else', async () => {
     const refused: Readonly<Record<string, RegExp>> = {
       'const outer = 5; compute(() => outer)': /'outer' is not defined/,
       'compute(() => context.length)': /'context' is not defined/,
@@ -168,7 +169,7 @@ describe('how much a session holds', () => {
       assert.ok(session.handles().length < 60, `${session.handles().length} handles`);
     }));
 
-  test('texts that wait for an answer come to an end, and go on when answers came', async () => {
+  slow('texts that wait for an answer come to an end, and go on when answers came', async () => {
     let longest = 0;
     let waiting = 0;
     const query = async ({ piece }: { readonly piece: string | null }) => {

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { slow } from '../../../../slow.ts';
 import { openGround } from './session-ground.ts';
 
 const LEFT_BEHIND = `
@@ -15,7 +16,7 @@ span(0, 5);
 const LOOK = `print(typeof secret, typeof kept, context.slice(0, 12), span(0, 5).id)`;
 
 describe('a thread for the next session', () => {
-  test('variables, context and handles of the first are gone', async () => {
+  slow('variables, context and handles of the first are gone', async () => {
     for (let round = 0; round < 3; round += 1) {
       const first = await openGround('first notes of somebody');
       assert.match(await first.prints(LEFT_BEHIND), /first notes/);
@@ -27,7 +28,7 @@ describe('a thread for the next session', () => {
     }
   });
 
-  test('holds no process open', async (t) => {
+  slow('holds no process open', async (t) => {
     const root = join(import.meta.dirname, '../../../../..');
     const code = `
       import { createReplSession, DEFAULT_REPL_LIMITS as limits } from '${root}/src/extensions/rlm/repl/create-repl-session.ts';
@@ -45,7 +46,7 @@ describe('a thread for the next session', () => {
     assert.equal(exit, 0);
   });
 
-  test('one that ran out of time is not used again', async () => {
+  slow('one that ran out of time is not used again', async () => {
     const killed = await openGround('first notes', { limits: { block_ms: 100 } });
     assert.equal((await killed.run('for (;;) {}')).failure?.reason, 'out_of_time');
     await killed.session.close();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import type { ReplHost, SubQuery, SubReply } from '#extensions/rlm/repl/repl-session.ts';
+import { slow } from '../../../../slow.ts';
 import { echoHost, openGround, withGround } from './session-ground.ts';
 
 const TEXT = Array.from({ length: 40 }, (_, at) => `Line ${at + 1} of the long report.`).join('\n');
@@ -183,7 +184,7 @@ describe('the same code, context and replies', () => {
     'print(context.lines(3, 4)); undefinedName',
   ];
 
-  test('give the same bytes, whatever the latencies', async () => {
+  slow('give the same bytes, whatever the latencies', async () => {
     const runs: string[] = [];
     for (const seed of [1, 2, 3]) {
       let turn = seed;
@@ -211,7 +212,7 @@ describe('what was shown', () => {
       return session.shown();
     });
 
-  test('counts what was printed or sent, not what only code has seen', async () => {
+  slow('counts what was printed or sent, not what only code has seen', async () => {
     assert.deepEqual(await shown('context.slice(0, 500).length; context.search(/report/)'), []);
     assert.deepEqual(await shown('print(context.line(1))'), [[0, 26]]);
     assert.deepEqual(await shown('const l = context.line(2)', 'print("2: " + l)'), [[27, 53]]);

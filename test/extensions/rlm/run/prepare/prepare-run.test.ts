@@ -139,16 +139,20 @@ describe('a target', () => {
     assert.match(texts[0] ?? '', /\ufffd/);
   });
 
-  verifies('rlm:chunk:named-drop', 'of one line of 50 MB, or of 10^7 lines, is planned in bounded chunks', async () => {
-    const line = await prepared(file('line.txt', Buffer.alloc(50_000_000, 'a')));
-    assert.equal(line.request.chunks.length, 6);
-    assert.ok(line.texts.every((text) => text.length <= 16_384));
-    assert.equal(line.request.omitted.length, 1);
-    const many = await prepared(file('many.txt', Buffer.alloc(20_000_000, 'a\n')));
-    assert.deepEqual(many.request.omitted, [{ chunk_id: 'many.txt:481-10000000', reason: 'max_chunks' }]);
-    rmSync(join(folder, 'line.txt'));
-    rmSync(join(folder, 'many.txt'));
-  });
+  verifies.slow(
+    'rlm:chunk:named-drop',
+    'of one line of 50 MB, or of 10^7 lines, is planned in bounded chunks',
+    async () => {
+      const line = await prepared(file('line.txt', Buffer.alloc(50_000_000, 'a')));
+      assert.equal(line.request.chunks.length, 6);
+      assert.ok(line.texts.every((text) => text.length <= 16_384));
+      assert.equal(line.request.omitted.length, 1);
+      const many = await prepared(file('many.txt', Buffer.alloc(20_000_000, 'a\n')));
+      assert.deepEqual(many.request.omitted, [{ chunk_id: 'many.txt:481-10000000', reason: 'max_chunks' }]);
+      rmSync(join(folder, 'line.txt'));
+      rmSync(join(folder, 'many.txt'));
+    },
+  );
 
   for (const [name, target, reason] of [
     ['is missing and looks like a path', 'nowhere/there.txt', 'target-missing'],

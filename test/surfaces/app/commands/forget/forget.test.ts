@@ -7,6 +7,7 @@ import type { Room } from '#core/agent/room.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
 import { forgetRows, selectMessages } from '#mind/sessions/forget-messages.ts';
 import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
+import { slow } from '../../../../slow.ts';
 import { createStage } from '../../app-fixture.ts';
 import {
   answered,
@@ -69,7 +70,7 @@ describe('forget --match', () => {
     assert.match(again.text, /nothing that could go held it/);
   });
 
-  test('words of the form (fields, roles, tools, states) are no content', async (t) => {
+  slow('words of the form (fields, roles, tools, states) are no content', async (t) => {
     const stage = createForgetStage(t);
     const { secret, plain } = await leaveTraces(stage);
     const snapshot = () =>
@@ -103,7 +104,7 @@ describe('forget --match', () => {
     assert.equal(stage.temp.read('home/backups/skills/20260514T101502123000Z/manifest.json'), manifest);
   });
 
-  test('what the owner keeps is named with the way to clear it', async (t) => {
+  slow('what the owner keeps is named with the way to clear it', async (t) => {
     const stage = createForgetStage(t);
     await leaveTraces(stage);
     stage.temp.write('home/memories/MEMORY.md', SENTINEL);

@@ -6,6 +6,7 @@ import { createSkillRecords } from '#mind/skills/skill-records.ts';
 import { loadConfig } from '#surfaces/app/home/config.ts';
 import { composeApp } from '#surfaces/app/house.ts';
 import { createPlainWalls } from '../../../../doubles/plain-walls.ts';
+import { slow } from '../../../../slow.ts';
 import { createStage, runCommand } from '../../app-fixture.ts';
 import { filesBelow } from '../forget/forget-stage.ts';
 import { EMPTY, FIRST, FROM_FILE, skillText, writeHermesHome } from './hermes-home.ts';
@@ -293,7 +294,7 @@ describe('import and forget through the composed agent', () => {
     assert.ok(existsSync(join(stage.root, 'skills/helper/SKILL.md')));
   });
 
-  test('a memory entry that did not fit can be accepted once there is room', async (t) => {
+  slow('a memory entry that did not fit can be accepted once there is room', async (t) => {
     const stage = createStage(t);
     const hermes = writeHermesHome(stage.temp, { version: 30 });
     hermes.state.close();
@@ -313,7 +314,7 @@ describe('import and forget through the composed agent', () => {
     assert.match(readFileSync(join(stage.root, 'memories/MEMORY.md'), 'utf8'), /ninety days/);
   });
 
-  test('everywhere: memory, skill, its earlier text and every conversation lose the words', async (t) => {
+  slow('everywhere: memory, skill, its earlier text and every conversation lose the words', async (t) => {
     const stage = createStage(t);
     const hermes = writeHermesHome(stage.temp, { version: 26 });
     hermes.state.close();
@@ -341,7 +342,7 @@ describe('import and forget through the composed agent', () => {
     assert.ok(readdirSync(join(stage.root, 'memories')).includes('USER.md'));
   });
 
-  test('memories and SOUL.md come by a yes that showed them; without one they wait or stay', async (t) => {
+  slow('memories and SOUL.md come by a yes that showed them; without one they wait or stay', async (t) => {
     const stage = createStage(t);
     const hermes = writeHermesHome(stage.temp, { version: 30 });
     hermes.state.close();

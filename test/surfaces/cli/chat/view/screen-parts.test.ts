@@ -57,23 +57,27 @@ describe('screen parts', () => {
     assert.deepEqual(panel.container.render(20), []);
   });
 
-  verifies('core:cli:streams', 'waiting shows elapsed time, and nothing runs while nothing is under way', async () => {
-    const labels: string[] = [];
-    const tui = new TuiMainScreen(new MemoryTerminal());
-    const line = new WorkingLine(tui, paint, (time) => {
-      labels.push(time);
-      return `working · ${time}`;
-    });
-    assert.deepEqual(line.container.render(40), []);
-    line.show();
-    assert.match(plain(line.container.render(40).join('\n')), /working · \d+ s/);
-    await until(() => labels.length >= 2);
-    line.hide();
-    const shown = labels.length;
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    assert.equal(labels.length, shown);
-    assert.deepEqual([elapsed(999), elapsed(59_999), elapsed(61_000)], ['0 s', '59 s', '1 min 1 s']);
-  });
+  verifies.slow(
+    'core:cli:streams',
+    'waiting shows elapsed time, and nothing runs while nothing is under way',
+    async () => {
+      const labels: string[] = [];
+      const tui = new TuiMainScreen(new MemoryTerminal());
+      const line = new WorkingLine(tui, paint, (time) => {
+        labels.push(time);
+        return `working · ${time}`;
+      });
+      assert.deepEqual(line.container.render(40), []);
+      line.show();
+      assert.match(plain(line.container.render(40).join('\n')), /working · \d+ s/);
+      await until(() => labels.length >= 2);
+      line.hide();
+      const shown = labels.length;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assert.equal(labels.length, shown);
+      assert.deepEqual([elapsed(999), elapsed(59_999), elapsed(61_000)], ['0 s', '59 s', '1 min 1 s']);
+    },
+  );
 
   it('adds up money and says what goes on', () => {
     const meter = new TurnMeter();
