@@ -2,12 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addressOf, newKey } from '#base/ethereum.ts';
 import { canonicalJson } from '#base/json.ts';
 import { aggregate } from '#fleet/meta/library/curation.ts';
 import { search } from '#fleet/meta/library/hands.ts';
 import { type Library, withLibrary } from '#fleet/meta/library/library-home.ts';
 import { propose } from '#fleet/meta/library/loadout.ts';
-import { addressOf, newKey, type SkillBundle, signBundle } from '#mind/skills/format/testament.ts';
+import { type SkillBundle, signBundle } from '#mind/skills/format/testament.ts';
 import { createSkillRanker } from '#mind/skills/library/offer-skills.ts';
 import { createSkillLibrary } from '#mind/skills/library/skill-library.ts';
 import { skillsCacheName } from '#mind/skills/library/skills-cache.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { addressOf } from '#base/ethereum.ts';
 import { SimWorld } from '#fleet/golem/domains/sim-world.ts';
 import type { Life } from '#fleet/golem/life.ts';
-import { addressOf } from '#mind/skills/format/testament.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { slow } from '../../slow.ts';
 import { verifies } from '../../verifies.ts';

@@ -5,10 +5,10 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { newKey } from '#base/ethereum.ts';
 import type { Life } from '#fleet/golem/life.ts';
 import { weighSkill } from '#fleet/golem/vitals.ts';
 import {
-  newKey,
   readBundle,
   type SkillTestament,
   signBundle,

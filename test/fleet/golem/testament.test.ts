@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { keccak256, recoverTypedDataAddress } from 'viem';
+import { addressOf, newKey } from '#base/ethereum.ts';
 import { canonicalJson } from '#base/json.ts';
 import { openBirths } from '#fleet/golem/births.ts';
 import {
-  addressOf,
-  newKey,
   readBundle,
   type SkillBundle,
   type SkillTestament,

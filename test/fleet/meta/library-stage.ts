@@ -3,17 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { addressOf, newKey } from '#base/ethereum.ts';
 import { type Library, type LibraryOptions, withLibrary } from '#fleet/meta/library/library-home.ts';
 import { room } from '#fleet/meta/room.ts';
 import { ownerOf } from '#fleet/styx/owner-key.ts';
-import {
-  addressOf,
-  newKey,
-  type SkillBundle,
-  type SkillTestament,
-  signBundle,
-  writeBundle,
-} from '#mind/skills/format/testament.ts';
+import { type SkillBundle, type SkillTestament, signBundle, writeBundle } from '#mind/skills/format/testament.ts';
 import { leapingClock } from '../../ground.ts';
 import { createStage, groundOf, runSpec } from '../../surfaces/app/app-fixture.ts';
 

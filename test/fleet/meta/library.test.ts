@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { addressOf, newKey } from '#base/ethereum.ts';
 import { openConversation } from '#fleet/meta/conversation.ts';
 import { aggregate, orderSent, owedOrders, scanStale, worseVersions } from '#fleet/meta/library/curation.ts';
 import { entryOf, type Library } from '#fleet/meta/library/library-home.ts';
@@ -13,7 +14,6 @@ import { openHomeLog } from '#fleet/styx/home-log.ts';
 import { readKit } from '#fleet/styx/kit.ts';
 import { ownerOf, ownersOf, trustKey } from '#fleet/styx/owner-key.ts';
 import { sendParcel } from '#fleet/styx/parcels.ts';
-import { addressOf, newKey } from '#mind/skills/format/testament.ts';
 import { verifies } from '../../verifies.ts';
 import { createLibraryStage, DAY_MS, presenceOf, saidBy, signer, type Told } from './library-stage.ts';
 

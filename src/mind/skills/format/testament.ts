@@ -2,11 +2,10 @@
 // signature (EIP-712, no chain) and who signed it. Knows no store: the golems' register of births says whose an address is.
 // Invariants: one bundle has one text, canonical JSON, and no byte of it lies outside the signature; nothing is written that is not read again.
 // A bundle is foreign data: its skills pass the skill door as any others, which judges paths and texts.
-import { setFlagsFromString } from 'node:v8';
 import { z } from 'zod';
 import { atomicWrite } from '#base/atomic-write.ts';
 import { TalariaError } from '#base/errors.ts';
-import { randomHex } from '#base/ids.ts';
+import { accountOf, ethereum, signerOf } from '#base/ethereum.ts';
 import { canonicalJson, isJsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { issueText } from '#base/schema-issue.ts';
@@ -102,15 +101,7 @@ type Unsigned = Omit<SkillTestament, keyof Signature> | Omit<SkillBundle, keyof 
 /** Whose an address is: of a golem of this home, of somebody whom the owner takes for good, of nobody known. */
 export type Standing = 'own' | 'accepted' | 'stranger';
 
-/** A secp256k1 key, 64 hex characters: the content of `golem.key`. */
-export function newKey(): string {
-  return randomHex(32);
-}
-
-/** Address of a key, lower case. Throws TalariaError `key-invalid`. */
-export async function addressOf(key: string): Promise<string> {
-  return (await accountOf(key)).address.toLowerCase();
-}
+const KEY_LOST = 'Bring golem.key back from a copy; without it the golem goes on, and what it leaves is unsigned.';
 
 /**
  * In order of names and signed; without a key it stays unsigned, and waits for the owner wherever it comes to.
@@ -121,7 +112,7 @@ export async function signBundle<Given extends Unsigned>(
   key: string | undefined,
 ): Promise<Given & Signature> {
   const skills = bundle.skills.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const account = key === undefined ? undefined : await accountOf(key);
+  const account = key === undefined ? undefined : await accountOf(key, KEY_LOST);
   const signed = { ...bundle, skills, signer: account?.address.toLowerCase() ?? null };
   const signature = (await account?.signTypedData(await typedData(signed))) ?? null;
   return { ...signed, signature };
@@ -135,51 +126,9 @@ export async function verifyBundle(
   const { signer, signature } = bundle;
   if (signer === null || signature === null)
     return refuse('unsigned', 'Nobody signed it: look at it, and take it in yourself.');
-  if ((await recovered(bundle, signature)) !== signer)
+  if ((await signerOf(await typedData(bundle), signature)) !== signer)
     return refuse('bad-signature', `It is not what ${signer} signed: it was changed, or is somebody else's.`);
   return ok({ signer, standing: known(signer, bundle.source_golem) ?? 'stranger' });
-}
-
-/** Half the order of the curve: of the two signatures that say the same only the lower one counts, so nobody can write it anew. */
-const HALF_ORDER = '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0';
-const SIGNATURE = /^0x[0-9a-f]{64}([0-9a-f]{64})1[bc]$/;
-
-async function recovered(bundle: AnyBundle, signature: string): Promise<string | undefined> {
-  const [, s] = SIGNATURE.exec(signature) ?? [];
-  if (s === undefined || s > HALF_ORDER) return undefined;
-  const { recoverTypedDataAddress } = await ethereum();
-  const data = await typedData(bundle);
-  const found = recoverTypedDataAddress({ ...data, signature: signature as `0x${string}` });
-  // What is no point of the curve was signed by nobody.
-  return found.then(
-    (address) => address.toLowerCase(),
-    () => undefined,
-  );
-}
-
-/** Loaded at the first signature. */
-async function ethereum() {
-  // A mind beside its golem runs without compilers: a thousand hashes would take it seconds.
-  setFlagsFromString('--opt');
-  // biome-ignore lint/correctness/noUndeclaredDependencies: the bundle has it, and nobody installs it
-  const { keccak256, recoverTypedDataAddress } = await import('viem');
-  // biome-ignore lint/correctness/noUndeclaredDependencies: as above
-  const { privateKeyToAccount } = await import('viem/accounts');
-  return { keccak256, recoverTypedDataAddress, privateKeyToAccount };
-}
-
-async function accountOf(key: string) {
-  const { privateKeyToAccount } = await ethereum();
-  const [, hex] = /^(?:0x)?([0-9a-f]{64})$/i.exec(key.trim()) ?? [];
-  try {
-    if (hex !== undefined) return privateKeyToAccount(`0x${hex}`);
-  } catch {
-    // Falls through without the cause, which may repeat the key.
-  }
-  throw new TalariaError('this is no secp256k1 key of 64 hex characters', {
-    code: 'key-invalid',
-    fix: 'Bring golem.key back from a copy; without it the golem goes on, and what it leaves is unsigned.',
-  });
 }
 
 const FIELDS = [
