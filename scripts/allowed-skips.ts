@@ -16,5 +16,6 @@ export const allowedSkips: readonly RegExp[] = [
   /^skipped: set TALARIA_TEST_SYNAPSE \(sh scripts\/fetch-synapse\.sh prints it\)$/,
   /^skipped: set TALARIA_TEST_NATS \(sh scripts\/fetch-nats\.sh prints it\)$/,
   /^skipped: set TALARIA_TEST_REACH \(sh scripts\/fetch-reach\.sh\)$/,
+  /^skipped: set TALARIA_TEST_CHAIN \(sh scripts\/fetch-chain\.sh prints it\)$/,
   /^skipped: the local engine has no binary for this platform$/,
 ];

@@ -20,7 +20,9 @@ const allowed: ReadonlySet<string> = new Set([
 ]);
 
 /** Development packages with code in the bundle: a user does not install them. */
-const bundled: readonly string[] = ['viem', '@nats-io/transport-node', '@nats-io/jetstream'];
+const bundled: readonly string[] = [
+  ...['viem', '@nats-io/transport-node', '@nats-io/jetstream', '@hpke/core', '@x402/core', '@x402/evm'],
+];
 
 interface Manifest {
   readonly name?: string;

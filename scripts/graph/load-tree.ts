@@ -64,7 +64,10 @@ function loadFile(root: string, path: string, problems: string[]): SourceFile {
   for (const edge of text.imports) {
     const target = resolveSpecifier(path, edge.specifier);
     if (target === undefined) continue;
-    if (existsSync(join(root, target)) && target.endsWith('.ts')) arrows.push({ ...edge, target });
+    const isThere = existsSync(join(root, target));
+    // Data has no imports of its own.
+    if (isThere && target.endsWith('.json')) continue;
+    if (isThere && target.endsWith('.ts')) arrows.push({ ...edge, target });
     else problems.push(`${path}:${edge.line} cannot find ${edge.specifier}`);
   }
   return { path, room: roomOf(path), text, arrows };
