@@ -24,6 +24,7 @@ const ROOMS: Readonly<Record<string, () => Promise<{ readonly room: Room }>>> = 
   styx: () => import('#fleet/styx/room.ts'),
   clade: () => import('#fleet/meta/room.ts'),
   library: () => import('#fleet/meta/room.ts'),
+  market: () => import('#fleet/meta/trade/room.ts'),
 };
 
 let loading: Promise<readonly Room[]> | undefined;

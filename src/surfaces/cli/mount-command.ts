@@ -196,6 +196,7 @@ const ALONE: Readonly<Record<string, string>> = {
   mcp: 'list',
   golem: 'list',
   library: 'list',
+  market: 'status',
   styx: 'status',
   import: '--help',
   repair: 'show',

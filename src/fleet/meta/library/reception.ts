@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { atomicWrite } from '#base/atomic-write.ts';
 import { sha256 } from '#base/ids.ts';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { StyxRow, StyxTransport } from '#fleet/styx/home-log.ts';
 import { isSignedBy } from '#fleet/styx/owner-key.ts';
@@ -145,30 +145,72 @@ export async function addOwn(
   text: string,
   confidence: number,
 ): Promise<Result<Own, 'invalid-skill' | 'not-entered'>> {
+  const name = nameIn(text);
+  if (!name.ok) return name;
+  const record = { confidence, ...UNUSED, tags: [], lineage: [] };
+  const whose = { golem: 'owner', signer: 'owner', source: 'owner', standing: 'owner' } as const;
+  const about = { domain: '', archetype: '', at: library.clock.now(), lineage: [], bloodstain: false };
+  const entered = await addOne(
+    library,
+    { ...whose, ...about },
+    { name: name.value, skill_md: text, files: [], record },
+  );
+  return entered.ok && entered.value.waits !== undefined ? refuse('not-entered', entered.value.waits) : entered;
+}
+
+/** What was paid for, as its seller stated it: from outside, for half of that. `waits`: it is here, and why it does not stand. */
+export async function addBought(
+  library: Library,
+  text: string,
+  sold: {
+    readonly seller: string;
+    readonly category: string;
+    readonly confidence: number;
+    readonly validated_count: number;
+    readonly lineage: readonly string[];
+  },
+): Promise<Result<Own, 'invalid-skill' | 'not-entered'>> {
+  const name = nameIn(text);
+  if (!name.ok) return name;
+  const { seller, category, confidence, validated_count } = sold;
+  const lineage = [...sold.lineage];
+  const record = { confidence, ...UNUSED, validated_count, tags: [], lineage };
+  const whose = { golem: lineage.at(-1) ?? seller, signer: seller, source: 'purchase', standing: 'outside' } as const;
+  const about = { domain: category, archetype: '', at: library.clock.now(), lineage, bloodstain: false };
+  return addOne(library, { ...whose, ...about }, { name: name.value, skill_md: text, files: [], record });
+}
+
+const UNUSED = { validated_count: 0, improved_count: 0, use_count: 0, success_count: 0, failure_count: 0 };
+
+function nameIn(text: string): Result<string, 'invalid-skill'> {
   const parsed = parseSkill(text);
   if (!parsed.ok) return refuse('invalid-skill', parsed.detail);
   const name = String(parsed.frontmatter.name ?? '');
-  if (!SKILL_NAME.test(name) || name.length > skillLimits.name)
-    return refuse(
-      'invalid-skill',
-      `${JSON.stringify(name.slice(0, 80))} is no name of a skill: lower-case letters, digits, . _ -`,
-    );
-  const counts = { validated_count: 0, improved_count: 0, use_count: 0, success_count: 0, failure_count: 0 };
-  const skill = { name, skill_md: text, files: [], record: { confidence, ...counts, tags: [], lineage: [] } };
-  const whose = { golem: 'owner', signer: 'owner', source: 'owner', standing: 'owner' } as const;
-  const about = { domain: '', archetype: '', at: library.clock.now(), lineage: [], bloodstain: false };
-  const origin = { ...whose, ...about };
+  if (SKILL_NAME.test(name) && name.length <= skillLimits.name) return ok(name);
+  return refuse(
+    'invalid-skill',
+    `${JSON.stringify(name.slice(0, 80))} is no name of a skill: lower-case letters, digits, . _ -`,
+  );
+}
+
+async function addOne(
+  library: Library,
+  origin: Origin,
+  skill: Bundle['skills'][number],
+): Promise<Result<Own, 'not-entered'>> {
   const { entered, held } = await takeIn(library, origin, [skill]);
   const [entry] = entered;
   if (entry !== undefined) return ok({ name: entry, isKnown: false });
-  const sql = "SELECT entry FROM proofs WHERE signer = 'owner' AND skill = ?";
-  const known = library.entry(library.database.get<{ entry: string | null }>(sql, name)?.entry ?? name);
-  if (held.length === 0 && known !== undefined && known.status !== 'held')
-    return ok({ name: known.name, isKnown: true });
-  return refuse('not-entered', library.entry(held[0] ?? name)?.why ?? 'It was rejected.');
+  const sql = 'SELECT entry FROM proofs WHERE signer = ? AND golem = ? AND skill = ? AND content = ?';
+  const content = canonicalJson(skill as unknown as JsonValue);
+  const same = [origin.signer, origin.golem, skill.name, content];
+  const proved = library.database.get<{ entry: string | null }>(sql, ...same)?.entry;
+  const known = library.entry(held[0] ?? proved ?? '');
+  if (known === undefined) return refuse('not-entered', 'It was rejected.');
+  return ok({ name: known.name, isKnown: held.length === 0, ...(known.status === 'held' ? { waits: known.why } : {}) });
 }
 
-type Own = Pick<Received, 'isKnown'> & { readonly name: string };
+type Own = Pick<Received, 'isKnown'> & { readonly name: string; readonly waits?: string };
 
 /** Reader of the log, and rows that it takes at once. */
 const READER = 'library';

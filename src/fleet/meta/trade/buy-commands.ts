@@ -1,0 +1,215 @@
+// Owns the commands of who buys: what is looked at and paid for, what becomes of it (the library, or a file), and what is said of it afterwards.
+// Invariants: nothing is paid without a yes, above the owner's limits or twice; what was paid for goes on from where it was, whatever was killed.
+
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
+import { atomicWrite } from '#base/atomic-write.ts';
+import { isoTime } from '#base/clock.ts';
+import { TalariaError } from '#base/errors.ts';
+import { isYes } from '#base/text.ts';
+import {
+  type AnyCommand,
+  type CommandContext,
+  type CommandOutput,
+  failed,
+  line,
+  refused,
+  wrongUse,
+} from '#core/agent/command-spec.ts';
+import type { Ground } from '#core/agent/room.ts';
+import { type Listing, priceAt } from '#fleet/market/listing.ts';
+import { dollars, type Purchase, type PurchaseState } from '#fleet/market/market-rows.ts';
+import { type BuyerGround, buy, goOn, sendReview } from '#fleet/market/purchase.ts';
+import { withLibrary } from '../library/library-home.ts';
+import { addBought } from '../library/reception.ts';
+import { type Desk, failureOf, findListing, marketCommand, seen, told } from './desk.ts';
+import { id, none } from './sell-commands.ts';
+import { micro } from './trade-settings.ts';
+
+export function buyCommands(ground: Ground): readonly AnyCommand[] {
+  return [buyCommand(ground), purchasesCommand(ground), resumeCommand(ground), reviewCommand(ground)];
+}
+
+const save = z.string().optional().describe('File that it is written to, instead of the library');
+
+const buying = z.object({
+  id,
+  shop: z.string().optional().describe('Address of a shop; default those of market.shops'),
+  via: z.enum(['escrow', 'direct']).optional().describe('Default direct up to market.direct_limit, else escrow'),
+  save,
+  yes: z.boolean().default(false).describe('Do not ask'),
+});
+type Buying = z.output<typeof buying>;
+
+function buyCommand(ground: Ground): AnyCommand {
+  const about = { summary: 'Buy a skill: into the library, or as a file', input: buying, positional: ['id'] };
+  return marketCommand(ground, `buy 0x${'ab'.repeat(32)}`, about, async function* (desk, asked, context) {
+    const file = fileIn(asked.save, context);
+    if (file instanceof TalariaError) return yield wrongUse(file.code, file.message);
+    const { shop, listing } = await findListing(desk, asked.id, asked.shop);
+    if (listing.item === 'entry' && file === undefined)
+      return yield wrongUse('no-skill', 'It is no skill, so the library cannot take it in.', 'Say --save FILE.');
+    const price = priceAt(listing, ground.clock.now());
+    const via = asked.via ?? (price <= micro(desk.settings.direct_limit) ? 'direct' : 'escrow');
+    yield* seen(listing);
+    yield line(`costs ${dollars(price)}, ${HOW[via]}`);
+    const no = await askedNo(asked, price, context);
+    if (no !== undefined) return yield no;
+    const buyer = await buyerOf(desk);
+    const { me } = buyer.chain;
+    if ((await buyer.chain.balance(me)) < price)
+      return yield failed('too-poor', `${me} has not ${dollars(price)}.`, 'Send USDC of that chain there first.');
+    yield* finish(desk, await buy(buyer, { shop, id: listing.id, via }), file);
+  });
+}
+
+const HOW = {
+  direct: 'paid at once: if it is not what was described, the money is gone',
+  escrow: 'kept in escrow until it is here and is what was described',
+};
+
+async function askedNo({ yes }: Buying, price: bigint, { ask }: CommandContext): Promise<CommandOutput | undefined> {
+  if (yes) return undefined;
+  if (ask === undefined) return refused('not-confirmed', 'Nothing is paid without your yes.', 'Say --yes.');
+  return isYes(await ask(`Pay ${dollars(price)}? [y/N] `)) ? undefined : line('Nothing is paid.');
+}
+
+function fileIn(name: string | undefined, { cwd }: CommandContext): string | undefined | TalariaError {
+  if (name === undefined) return undefined;
+  const path = resolve(cwd, name);
+  if (existsSync(path)) return new TalariaError(`${path} is there already.`, { code: 'file-there' });
+  const folder = dirname(path);
+  return existsSync(folder) ? path : new TalariaError(`There is no folder ${folder}.`, { code: 'no-such-folder' });
+}
+
+async function buyerOf({ ground, settings, rows, trade }: Desk): Promise<BuyerGround> {
+  const { chain, key } = await trade();
+  const limits = { payment: micro(settings.limit), day: micro(settings.per_day) };
+  return { chain, rows, clock: ground.clock, key, limits };
+}
+
+/** States from which on the content is there and paid. */
+const OWNED: readonly PurchaseState[] = ['completed', 'ingested', 'saved'];
+
+/** What was bought comes to where its owner wants it. */
+async function* finish(desk: Desk, purchase: Purchase, file?: string): AsyncGenerator<CommandOutput> {
+  const { id: name, listing, state, content, amount, via, why } = purchase;
+  if (!OWNED.includes(state) || content === null)
+    return yield failed(
+      `purchase-${state}`,
+      `${listing.name}: ${why ?? `the purchase is ${state}`}.`,
+      ENDS[state] ?? '',
+    );
+  // Told again after a crash rather than never.
+  if (state === 'completed')
+    await desk.tell('bought', { purchase: name, listing: listing.id, via, amount: String(amount) });
+  if (file !== undefined) {
+    atomicWrite(file, content);
+    await desk.rows.move(purchase, 'saved');
+    yield line(`${listing.name} is in ${file}.`);
+    return yield told({ purchase: name, state: 'saved', file });
+  }
+  const taken = await intoLibrary(desk, listing, content);
+  if (!taken.ok)
+    return yield failed(taken.reason, taken.detail, `It is yours: talaria market resume ${name} --save FILE`);
+  if (state === 'completed') await desk.rows.move(purchase, 'ingested');
+  const { name: entry, waits } = taken.value;
+  yield line(
+    waits === undefined ? `${entry} stands in the library.` : `${entry} is in the library and waits: ${waits}`,
+  );
+  yield told({ purchase: name, state: 'ingested', entry, ...(waits === undefined ? {} : { waits }) });
+}
+
+const ENDS: Partial<Record<PurchaseState, string>> = {
+  rejected: 'Your money came back; tell others with care what this shop sells.',
+  refunded: 'Your money came back.',
+  dropped: 'No money moved: buy it again.',
+};
+
+function intoLibrary({ ground }: Desk, listing: Listing, content: Uint8Array): ReturnType<typeof addBought> {
+  const text = Buffer.from(content).toString('utf8');
+  return withLibrary(ground, (library) => addBought(library, text, listing));
+}
+
+function purchasesCommand(ground: Ground): AnyCommand {
+  const about = { summary: 'What was bought here, and how each purchase stands', input: none };
+  return marketCommand(ground, 'purchases', about, async function* ({ rows }) {
+    const all = rows.purchases(200);
+    if (all.length === 0) yield line('Nothing was bought yet.');
+    else
+      yield {
+        type: 'table',
+        columns: ['purchase', 'skill', 'for', 'by', 'state', 'at', 'why'],
+        rows: all.map(({ id: name, listing, amount, via, state, at, why }) => [
+          ...[name, listing.name, dollars(amount), via, state, isoTime(at), why ?? ''],
+        ]),
+      };
+    yield told(
+      all.map(({ id: name, listing, amount, via, state, job, at }) => ({
+        purchase: name,
+        listing: listing.id,
+        amount,
+        via,
+        state,
+        job,
+        at,
+      })),
+    );
+  });
+}
+
+const UNFINISHED: readonly PurchaseState[] = ['signed', 'paid', 'opened', 'completed'];
+
+function resumeCommand(ground: Ground): AnyCommand {
+  const input = z.object({
+    purchase: z.string().optional().describe('As `market purchases` names it; default all that are not at their end'),
+    shop: z.string().optional().describe("To be asked instead of the one that was paid: the seller's agent"),
+    save,
+  });
+  const about = { summary: 'Go on with purchases that were interrupted', input, positional: ['purchase'] };
+  return marketCommand(ground, 'resume', about, async function* (desk, asked, context) {
+    const file = fileIn(asked.save, context);
+    if (file instanceof TalariaError) return yield wrongUse(file.code, file.message);
+    if (file !== undefined && asked.purchase === undefined)
+      return yield wrongUse('which-purchase', 'Which purchase is to be saved?', 'talaria market purchases lists them.');
+    const open = desk.rows.purchases(10_000).filter(({ state }) => UNFINISHED.includes(state));
+    const names = asked.purchase === undefined ? open.map((one) => one.id) : [asked.purchase];
+    if (names.length === 0) return yield line('Every purchase is at its end.');
+    const buyer = await buyerOf(desk);
+    for (const name of names) yield* goOnWith(desk, buyer, { name, file, shop: asked.shop });
+  });
+}
+
+/** One that cannot go on now holds up no other. */
+async function* goOnWith(
+  desk: Desk,
+  buyer: BuyerGround,
+  { name, file, shop }: Readonly<Record<'file' | 'shop', string | undefined>> & { readonly name: string },
+): AsyncGenerator<CommandOutput> {
+  try {
+    yield* finish(desk, await goOn(buyer, name, shop), file);
+  } catch (error) {
+    yield failureOf(error);
+  }
+}
+
+function reviewCommand(ground: Ground): AnyCommand {
+  const input = z.object({
+    purchase: z.string().describe('As `market purchases` names it, or the listing'),
+    stars: z.coerce.number().int().min(1).max(5),
+    text: z.string().min(1).max(1_000),
+  });
+  const about = { summary: 'Say in its shop what a skill was worth', input, positional: ['purchase'] };
+  return marketCommand(ground, 'review purchase_x --stars 4 --text "It works."', about, async function* (desk, asked) {
+    const isIt = ({ id: name, listing }: Purchase) => name === asked.purchase || listing.id === asked.purchase;
+    const purchase = desk.rows.purchases(10_000).find(isIt);
+    if (purchase === undefined)
+      return yield failed('no-such-purchase', 'It was not bought here.', 'talaria market purchases lists them.');
+    const { stars, text } = asked;
+    await sendReview(await desk.trade(), purchase, { stars, text });
+    await desk.tell('reviewed', { listing: purchase.listing.id, stars });
+    yield line(`${purchase.shop} has your review.`);
+    yield told({ reviewed: purchase.listing.id });
+  });
+}
