@@ -84,14 +84,14 @@ function judgeCycles(files: readonly SourceFile[]): readonly string[] {
   return cycle === undefined ? [] : [`cycle: ${cycle.join(' → ')}`];
 }
 
-/** Follows the imports that survive type stripping: what a room loads, it can reach. */
+/** Follows every import, those of types too: what a room names, it can reach. */
 function judgeReach(files: readonly SourceFile[]): readonly string[] {
-  const loads = new Map(files.map((file) => [file.path, file.arrows.filter((arrow) => !arrow.typeOnly)]));
+  const leads = new Map(files.map(({ path, arrows }) => [path, arrows]));
   return files.flatMap((start) => {
     const denied = unreachable[start.room] ?? [];
     if (denied.length === 0) return [];
     const seen = new Set([start.path]);
-    for (const path of seen) for (const arrow of loads.get(path) ?? []) seen.add(arrow.target);
+    for (const path of seen) for (const arrow of leads.get(path) ?? []) seen.add(arrow.target);
     return [...seen]
       .filter((path) => denied.includes(roomOf(path)))
       .map((path) => `${start.path} reaches ${path}: ${start.room} may not reach ${roomOf(path)}`);

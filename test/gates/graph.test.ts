@@ -87,7 +87,8 @@ describe('the floor check', () => {
     [
       'a model on the market by a detour',
       {
-        'src/mind/skills/x.ts': "import '#core/agent/turn.ts';\n",
+        'src/mind/evidence/y.ts': "import type { Turn } from '#core/agent/turn.ts';\nexport type Turned = Turn;\n",
+        'src/mind/skills/x.ts': "import '#mind/evidence/y.ts';\n",
         'src/fleet/market/x.ts': "import '#mind/skills/x.ts';\n",
       },
       /market\/x\.ts reaches src\/core\/agent\/turn\.ts/,
@@ -141,7 +142,7 @@ describe('the floor check', () => {
     ['code in a public entry', { 'src/public/x.ts': 'export const a = 1;\n' }, /may only re-export/],
   ];
   for (const [what, files, expected] of violations) {
-    verifies('core:house:floors', `refuses ${what}`, (context) => {
+    verifies(['core:house:floors', 'R2.1'], `refuses ${what}`, (context) => {
       assert.match(judge(context, { ...sound, ...files }).join('\n'), expected);
     });
   }

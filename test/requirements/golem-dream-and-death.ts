@@ -29,7 +29,7 @@ export const golemDreamAndDeathRows: readonly Requirement[] = [
   { id: 'R0.104', source: 'seed 000 L0', text: 'A bloodstain makes confidence fade three times slower.' },
   { id: 'R0.105', source: 'seed 000 L0', text: "The testament is signed with the golem's wallet as typed data." },
   { id: 'R0.106', source: 'seed 000 L0', text: 'The testament is published on Styx for the clade.' },
-  { id: 'R0.107', source: 'seed 000 L0', text: 'The testament can be listed on the market as well.', deferred: 'golem-life' },
+  { id: 'R0.107', source: 'seed 000 L0', text: 'The testament can be listed on the market as well.' },
   { id: 'R0.108', source: 'seed 000 L0', text: 'The testament holds a snapshot of PLAYBOOK.md.' },
   { id: 'R0.109', source: 'seed 000 L0', text: 'The testament has the fields that the seed lists, signature included.' },
   { id: 'R0.110', source: 'seed 000 L0', text: 'It is a signed JSON bundle that goes over Styx to Meta and into the library.' },

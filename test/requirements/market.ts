@@ -2,11 +2,11 @@
 import type { Requirement } from './requirement.ts';
 
 export const marketRows: readonly Requirement[] = [
-  { id: 'R2.1', source: 'seed 000 L2', text: 'The market is a protocol: no mind, no model and no skill runs there.', deferred: 'market' },
-  { id: 'R2.2', source: 'seed 000 L2', text: 'It consists of contracts, interfaces of Styx and settlement, all deterministic.', deferred: 'market' },
+  { id: 'R2.1', source: 'seed 000 L2', text: 'The market is a protocol: no mind, no model and no skill runs there.' },
+  { id: 'R2.2', source: 'seed 000 L2', text: 'It consists of contracts, interfaces of Styx and settlement, all deterministic.' },
   { id: 'R2.3', source: 'seed 000 L2', text: 'Skills and Grimoire entries are traded between owners through escrow and the Bazaar.' },
   { id: 'R2.4', source: 'seed 000 L2', text: 'Settlement is in USDC on Base.' },
-  { id: 'R2.5', source: 'seed 000 L2', text: 'The Bloom Oracle serves private search, the indexes of Styx the catalogue.', deferred: 'market' },
+  { id: 'R2.5', source: 'seed 000 L2', text: 'The Bloom Oracle serves private search, the indexes of Styx the catalogue.' },
   { id: 'R2.6', source: 'seed 000 L2', text: 'Only Meta uses the market; minds and owners never call it.' },
   { id: 'R2.7', source: 'seed 000 L2', text: 'The market settles, prices, verifies and distributes.' },
   { id: 'R2.8', source: 'seed 000 L2', text: 'The owner decides to sell and Meta packs.' },

@@ -74,7 +74,7 @@ const wasRun = ({ messages }: ModelRequest) => messages.some(({ role }) => role 
 
 describe('delegate_task', () => {
   verifies(
-    ['R5.35', 'R5.36'],
+    ['R5.35', 'R5.36', 'core:delegation:restricted-sub-agents'],
     'three children all start before the first one ends, each in a child session with its goal and what a child may have',
     async (t) => {
       const meeting = Promise.withResolvers<void>();

@@ -14,7 +14,7 @@ const starts = (stage: McpStage) => stage.notes().filter((note) => note.startsWi
 const pidOf = (stage: McpStage) => Number(starts(stage).at(-1)?.split(' ')[1]);
 
 verifies.slow(
-  ['R5.3', 'R5.12'],
+  ['R5.3', 'R5.12', 'core:mcp:tools'],
   'names are whole, unlike and short; what the guard finds is hidden, what is long is cut',
   async (t) => {
     const stage = createMcpStage(t);

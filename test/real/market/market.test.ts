@@ -20,7 +20,7 @@ onChain('the desk', (chain) => {
   const balanceOf = async ({ run }: Trader) => ((await run('status')).data as { balance: string }).balance;
 
   verifies(
-    ['R2.3', 'R2.7', 'R2.8', 'R2.22', 'R2.45', 'R2.46', 'R2.47'],
+    ['R0.107', 'R2.3', 'R2.7', 'R2.8', 'R2.22', 'R2.45', 'R2.46', 'R2.47'],
     'packed for a yes, listed, bought by escrow, and in the library at half of what was said, with its lineage',
     async (t) => {
       const { seller, buyer } = await stage(t);

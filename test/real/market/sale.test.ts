@@ -139,7 +139,7 @@ onChain('a sale', (chain) => {
   );
 
   verifies(
-    ['R2.17', 'R2.18', 'R2.19'],
+    ['R2.5', 'R2.17', 'R2.18', 'R2.19'],
     'it is found by words that do not leave, read before it is paid, and reviewed by who bought it',
     async (t) => {
       const { one, shop, two } = await stage(t);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { TalariaError } from '#base/errors.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { MemoryChannel } from '#testing/memory-channel.ts';
+import { createScriptedModel } from '#testing/scripted-model.ts';
 import { verifies } from '../../verifies.ts';
 import { startGateway } from './gateway-stage.ts';
 
@@ -220,3 +221,34 @@ verifies(['R5.102', 'R5.105'], 'of two channels each sends at once what it has, 
       await gate.until(() => channel.shown.length === count);
     }
 });
+
+verifies(
+  ['core:gateway:one-process', 'core:gateway:fresh-agent-stored-prompt', 'core:gateway:routed-by-user'],
+  'the owner goes on from one platform to another in one session, and no request changes what was sent before',
+  async (t) => {
+    const client = createScriptedModel(['one', 'two', 'three']);
+    const all = ['one', 'two'].map((name) => new MemoryChannel(name));
+    const seat = { allow: ['1'], groups: 'off', progress: 'off' } as const;
+    const gate = await startGateway(t, [], {
+      app: { extra: { client } },
+      means: { channels: all.map((channel) => ({ channel, ...seat })) },
+    });
+    for (const [at, text] of ['first', 'second', 'third'].entries()) {
+      const channel = all[at % 2];
+      channel?.say({ text });
+      await gate.until(() => all.flatMap(({ shown }) => shown).length === at + 1);
+    }
+    const sessions = await gate.app.doors.sessions.list({});
+    assert.deepEqual(
+      sessions.map(({ messageCount }) => messageCount),
+      [6],
+    );
+    const [first, ...later] = client.requests;
+    assert.equal(later.length, 2);
+    for (const [at, request] of later.entries()) {
+      assert.equal(request.system, first?.system);
+      const before = at === 0 ? first : later[at - 1];
+      assert.deepEqual(request.messages.slice(0, before?.messages.length), before?.messages);
+    }
+  },
+);

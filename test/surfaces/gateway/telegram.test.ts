@@ -233,35 +233,39 @@ verifies(['R5.109', 'R5.111'], 'commands stand in the menu and work; buttons are
   assert.deepEqual(fake.told, ['Once']);
 });
 
-verifies(['R5.101', 'R5.104'], 'what came over four chats while it was down is answered, once, in order', async (t) => {
-  const { fake, channel } = await stage(t);
-  const answers = Array.from(
-    { length: 40 },
-    (): ScriptedStep =>
-      ({ messages }) => {
-        const said = messages.findLast(({ role }) => role === 'user');
-        return /m\d+/.exec(JSON.stringify(said))?.[0] ?? 'nothing';
-      },
-  );
-  const at = (seat: Telegram) => ({ means: { channels: [{ channel: seat, allow: ['1'], ...PLAIN }] } });
-  const first = await startGateway(t, answers, at(channel));
-  fake.say('m100');
-  await until(() => fake.shown(1).length === 1);
-  await first.stop();
-  for (let i = 0; i < 20; i += 1) {
-    const chat = [1, -2, -3, -4][i % 4] ?? 1;
-    fake.say(chat > 0 ? `m${i}` : `@talaria_bot m${i}`, { chat });
-  }
-  assert.equal(fake.pending.length >= 20, true);
-  const again = await startGateway(t, answers, { stage: first.stage, ...at(await open(fake)) });
-  await until(() => fake.shown().length === 21 && fake.pending.length === 0);
-  await again.stop();
-  const seen = [1, -2, -3, -4].map((chat) => fake.shown(chat).map(({ text }) => text));
-  const of = (from: number) => [0, 4, 8, 12, 16].map((i) => `m${from + i}`);
-  assert.deepEqual(seen, [['m100', ...of(0)], of(1), of(2), of(3)]);
-  assert.equal(fake.dropped, 0);
-  assert.ok(fake.calls.every(({ params }) => !params.drop_pending_updates && !(Number(params.offset ?? 0) < 0)));
-});
+verifies(
+  ['R5.101', 'R5.104', 'core:gateway:telegram'],
+  'what came over four chats while it was down is answered, once, in order',
+  async (t) => {
+    const { fake, channel } = await stage(t);
+    const answers = Array.from(
+      { length: 40 },
+      (): ScriptedStep =>
+        ({ messages }) => {
+          const said = messages.findLast(({ role }) => role === 'user');
+          return /m\d+/.exec(JSON.stringify(said))?.[0] ?? 'nothing';
+        },
+    );
+    const at = (seat: Telegram) => ({ means: { channels: [{ channel: seat, allow: ['1'], ...PLAIN }] } });
+    const first = await startGateway(t, answers, at(channel));
+    fake.say('m100');
+    await until(() => fake.shown(1).length === 1);
+    await first.stop();
+    for (let i = 0; i < 20; i += 1) {
+      const chat = [1, -2, -3, -4][i % 4] ?? 1;
+      fake.say(chat > 0 ? `m${i}` : `@talaria_bot m${i}`, { chat });
+    }
+    assert.equal(fake.pending.length >= 20, true);
+    const again = await startGateway(t, answers, { stage: first.stage, ...at(await open(fake)) });
+    await until(() => fake.shown().length === 21 && fake.pending.length === 0);
+    await again.stop();
+    const seen = [1, -2, -3, -4].map((chat) => fake.shown(chat).map(({ text }) => text));
+    const of = (from: number) => [0, 4, 8, 12, 16].map((i) => `m${from + i}`);
+    assert.deepEqual(seen, [['m100', ...of(0)], of(1), of(2), of(3)]);
+    assert.equal(fake.dropped, 0);
+    assert.ok(fake.calls.every(({ params }) => !params.drop_pending_updates && !(Number(params.offset ?? 0) < 0)));
+  },
+);
 
 const PLAIN = { groups: 'mention', progress: 'tools' } as const;
 
