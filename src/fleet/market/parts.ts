@@ -1,4 +1,4 @@
-// Owns the list of what the market takes of viem and of the packages of x402, so that the bundle has no more of them. Loaded with the first chain.
+// Owns the list of what the market takes of viem, of the packages of x402 and of its compiled contracts, so that the bundle has no more of them. Loaded with the first chain.
 // biome-ignore-start lint/correctness/noUndeclaredDependencies: the bundle has them, and nobody installs them
 import { x402Client } from '@x402/core/client';
 import { x402Facilitator } from '@x402/core/facilitator';
@@ -24,8 +24,10 @@ import {
   TimeoutError,
 } from 'viem';
 // biome-ignore-end lint/correctness/noUndeclaredDependencies: as above
+import made from './contracts/artifacts.json' with { type: 'json' };
 
 export const parts = {
+  made,
   x402Client,
   x402Facilitator,
   decodePaymentRequiredHeader,

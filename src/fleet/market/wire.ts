@@ -16,7 +16,6 @@ const POLLING_MS = 200;
 
 const parts = lazy(async () => {
   const { parts: viem } = await import('./parts.ts');
-  const { default: made } = await import('./contracts/artifacts.json', { with: { type: 'json' } });
   const token = viem.parseAbi([
     'function balanceOf(address) view returns (uint256)',
     'function decimals() view returns (uint8)',
@@ -24,7 +23,7 @@ const parts = lazy(async () => {
     'function version() view returns (string)',
     'function authorizationState(address, bytes32) view returns (bool)',
   ]);
-  return { viem, made: made as unknown as Made, token };
+  return { viem, made: viem.made as unknown as Made, token };
 });
 
 /** Throws TalariaError `key-invalid`; what it gives throws `chain-down`, and of what is sent `reverted` and `chain-refused`. */

@@ -28,9 +28,9 @@ export const marketSettings = z.object({
   rpc: z.string().default('http://127.0.0.1:8545').describe('Address at which the chain answers'),
   chain_id: z.int().min(1).default(31_337).describe('31337: a chain of your own; 84532: Base Sepolia; 8453: Base'),
   token: address.describe('USDC there'),
-  escrow: address.describe('As `talaria market deploy` printed it, and so the next two'),
-  factory: address,
-  forwarder: address,
+  escrow: address.describe('Holds the money until it is decided; `talaria market deploy` prints it'),
+  factory: address.describe('Makes the contract that parts the price of a listing; printed with it'),
+  forwarder: address.describe('Lets a shop pay the gas of a buyer; printed with it'),
   allow_real_money: z.boolean().default(false).describe('A chain whose money is worth something'),
   shops: z.array(z.string()).default([]).describe('Addresses that `market list` and `market buy` look at'),
   direct_limit: usd(1).describe('Dollars: up to so much is paid at once, what is dearer by escrow'),
@@ -40,8 +40,11 @@ export const marketSettings = z.object({
   gas_address: address.describe('Gets 2 % of what you sell; empty: you'),
   agent: z
     .object({
-      address,
-      key: z.union([z.literal(''), z.string().regex(/^[0-9a-f]{64}$/)]).default(''),
+      address: address.describe('Of him, on the chain'),
+      key: z
+        .union([z.literal(''), z.string().regex(/^[0-9a-f]{64}$/)])
+        .default('')
+        .describe('Of his box: keys of what you sell are sealed to it'),
     })
     .prefault({})
     .describe('Who delivers what you sell when you are away, as his `talaria market agent` prints it; empty: nobody'),
