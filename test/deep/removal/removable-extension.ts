@@ -27,6 +27,17 @@ const WINDOWS = ['clade', 'hearth', 'hermes', 'dream', 'mind', 'library', 'infra
 /** Benches of what `talaria serve` serves, and of what lives inside it. */
 const SERVES = ['reach', 'reach-serve', 'gateway', 'dashboard'].map((name) => `bench/${name}.ts`);
 
+/** Of the market's desk, which goes with the protocol and with Meta. */
+const DESK = {
+  files: ['docs/guide/market.md', 'scripts/demo-market.ts'],
+  lines: [
+    { file: 'src/surfaces/app/rooms.ts', cut: /^ {2}market: .*\n/m, isShared: true },
+    { file: 'package.json', cut: /^ {4}"demo:market": .*\n/m, isShared: true },
+    { file: 'README.md', cut: /^\| `talaria market` .*\n/m, isShared: true },
+    { file: 'README.md', cut: /\[the market\]\(docs\/guide\/market\.md\) · /, isShared: true },
+  ],
+} as const;
+
 export const REMOVABLE: readonly RemovableExtension[] = [
   {
     name: 'curator',
@@ -217,9 +228,11 @@ export const REMOVABLE: readonly RemovableExtension[] = [
     files: [
       ...['docs/guide/clade.md', 'bench/clade-meta.ts', 'test/deep/golem-clade.test.ts', 'test/fixtures/clade'],
       ...['docs/guide/library.md', 'bench/clade-library.ts', 'test/deep/golem-library.test.ts'],
-      'test/real/smollm2-clade.test.ts',
+      ...['test/real/smollm2-clade.test.ts', 'test/real/market/market.test.ts', 'test/real/market/demo.test.ts'],
+      ...['test/real/market/trade-stage.ts', 'test/real/market/killed-trader.ts', ...DESK.files],
     ],
     lines: [
+      ...DESK.lines,
       { file: 'src/surfaces/app/rooms.ts', cut: /^ {2}clade: .*\n {2}library: .*\n/m },
       { file: 'README.md', cut: /^\| `talaria clade` .*\n\| `talaria library` .*\n/m },
       { file: 'README.md', cut: /\[the clade\]\(docs\/guide\/clade\.md\) · / },
@@ -231,6 +244,16 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       ...['test/requirements/golem-awake.ts', 'test/requirements/golem-dream-and-death.ts'],
       ...['test/requirements/meta.ts', 'test/requirements/market.ts'],
     ],
+  },
+  {
+    name: 'market',
+    folder: 'src/fleet/market',
+    files: [
+      ...['src/fleet/meta/trade', 'src/testing/market', 'test/fleet/meta/trade.test.ts', ...DESK.files],
+      ...['scripts/compile-contracts.ts', 'scripts/fetch-chain.sh'],
+    ],
+    lines: DESK.lines,
+    rows: ['test/requirements/market.ts', 'test/requirements/golem-dream-and-death.ts', 'test/requirements/meta.ts'],
   },
   {
     name: 'dashboard',
