@@ -27,6 +27,9 @@ const WINDOWS = ['clade', 'hearth', 'hermes', 'dream', 'mind', 'library', 'infra
 /** Benches of what `talaria serve` serves, and of what lives inside it. */
 const SERVES = ['reach', 'reach-serve', 'gateway', 'dashboard'].map((name) => `bench/${name}.ts`);
 
+/** Rows of reach; some of the spine were kept for it. */
+const REACH_ROWS = ['test/requirements/reach.ts', 'test/requirements/core-later.ts'];
+
 /** Of the market's desk, which goes with the protocol and with Meta. */
 const DESK = {
   files: ['docs/guide/market.md', 'scripts/demo-market.ts'],
@@ -125,7 +128,7 @@ export const REMOVABLE: readonly RemovableExtension[] = [
             },
           ]),
     ],
-    rows: ['test/requirements/reach.ts'],
+    rows: REACH_ROWS,
   })),
   {
     name: 'delegate',
@@ -134,7 +137,7 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       { file: 'src/surfaces/app/rooms.ts', cut: /^ {2}delegation: .*\n/m },
       { file: 'README.md', cut: /, \[sub-agents\]\(docs\/guide\/sub-agents\.md\)/ },
     ],
-    rows: ['test/requirements/reach.ts'],
+    rows: REACH_ROWS,
   },
   {
     name: 'user',
@@ -144,13 +147,13 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       { file: 'README.md', cut: / \[what is known of you\]\(docs\/guide\/user\.md\),/ },
       { file: 'README.md', cut: /^\| `talaria user` .*\n/m },
     ],
-    rows: ['test/requirements/reach.ts'],
+    rows: REACH_ROWS,
   },
   {
     name: 'mixture',
     files: [],
     lines: [{ file: 'src/surfaces/app/rooms.ts', cut: /^ {2}mixture: .*\n/m }],
-    rows: ['test/requirements/reach.ts'],
+    rows: REACH_ROWS,
   },
   {
     name: 'gateway',
@@ -176,7 +179,7 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       },
       { file: 'README.md', cut: /^\| `talaria gateway` .*\n/m },
     ],
-    rows: ['test/requirements/reach.ts'],
+    rows: REACH_ROWS,
   },
   {
     name: 'golem',
@@ -271,7 +274,7 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       { file: 'README.md', cut: /^\[dashboard\]\(docs\/guide\/dashboard\.md\), /m },
       { file: 'bench/run.ts', cut: /^ {2}dashboard: .*\n/m, isShared: true },
     ],
-    rows: ['test/requirements/reach.ts'],
+    rows: REACH_ROWS,
   },
   {
     name: 'tui',
