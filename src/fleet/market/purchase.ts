@@ -59,6 +59,13 @@ export async function buy(
   const { chain, rows, clock, limits } = ground;
   const listing = await readListing(shop, id);
   await refuseForeign(chain, listing);
+  // A price falls from the hour of listing: one that lies ahead would keep it up.
+  if (listing.listed_at > clock.now() + HOUR) {
+    throw new TalariaError('its hour of listing has not come yet', {
+      code: 'not-listed',
+      fix: 'Look at the clock of this machine; if that is right, the seller set it ahead.',
+    });
+  }
   const box = newBox();
   const asked = await ask(shop, `skills/${id}/purchase`, { box: box.publicKey });
   const offers = asked.headers.get('PAYMENT-REQUIRED');
@@ -189,7 +196,9 @@ async function delivered({ chain }: BuyerGround, purchase: Purchase): Promise<Ui
   const secret = await openKey(sealed, box.privateKey, listing.id);
   if (!secret.ok) return { wrong: secret.detail };
   const content = await openContent(Buffer.from(textOf(body.ciphertext), 'base64'), secret.value, listing);
-  return content.ok ? content.value : { wrong: content.detail };
+  if (!content.ok) return { wrong: content.detail };
+  const isAsShown = content.value.toString('utf8').includes(listing.preview);
+  return isAsShown ? content.value : { wrong: 'what was shown before it was paid does not stand in it' };
 }
 
 /** In escrow the money comes back; what was paid at once does not, and the row says it. */

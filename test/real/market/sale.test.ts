@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext } from 'node:test';
 import { buy, goOn, readListing, searchShop, sendReview } from '#fleet/market/purchase.ts';
 import { openKey, sealKey } from '#fleet/market/seal.ts';
+import { realClock } from '../../ground.ts';
 import { verifies } from '../../verifies.ts';
 import { onChain } from './anvil.ts';
 import { buyer, filesOf, GAS, offer, STYX, seller, sentTo, skillText, spoil } from './market-stage.ts';
@@ -63,6 +64,19 @@ onChain('a sale', (chain) => {
       assert.equal(await two.chain.balance(two.chain.me), 5_000_000n);
       assert.equal(one.rows.sale(bought.nonce)?.state, 'returned');
     });
+
+    verifies(
+      ['R2.10', 'R2.41'],
+      'what does not hold its preview is rejected; an hour of listing that lies ahead is refused',
+      async (t) => {
+        const { one, shop, two } = await stage(t);
+        const { id } = await offer(one, [one], skillText(), { preview: 'It makes coffee, too.' });
+        assert.equal((await buy(two, { shop, id, via: 'escrow' })).state, 'rejected');
+        assert.equal(await two.chain.balance(two.chain.me), 5_000_000n);
+        const ahead = await offer(one, [one], skillText(['later']), { listed_at: realClock.now() + 86_400_000 });
+        await assert.rejects(buy(two, { shop, id: ahead.id, via: 'escrow' }), { code: 'not-listed' });
+      },
+    );
 
     verifies(['R2.42'], 'a seller who never submits: after its time the money comes back', async (t) => {
       const mark = await chain().mark();
