@@ -32,6 +32,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   'reach-serve': async () => (await import('./reach-serve.ts')).benchServe(),
   gateway: async () => (await import('./gateway.ts')).benchGateway(),
   dashboard: async () => (await import('./dashboard.ts')).benchDashboard(),
+  market: async () => (await import('./market.ts')).benchMarket(),
   'clade-link': async () => (await import('./clade-link.ts')).benchLink(),
   'clade-meta': async () => (await import('./clade-meta.ts')).benchMeta(),
   'clade-library': async () => (await import('./clade-library.ts')).benchLibrary(),

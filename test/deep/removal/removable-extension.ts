@@ -253,9 +253,9 @@ export const REMOVABLE: readonly RemovableExtension[] = [
     folder: 'src/fleet/market',
     files: [
       ...['src/fleet/meta/trade', 'src/testing/market', 'test/fleet/meta/trade.test.ts', ...DESK.files],
-      ...['scripts/compile-contracts.ts', 'scripts/fetch-chain.sh'],
+      ...['scripts/compile-contracts.ts', 'scripts/fetch-chain.sh', 'bench/market.ts'],
     ],
-    lines: DESK.lines,
+    lines: [...DESK.lines, { file: 'bench/run.ts', cut: /^ {2}market: .*\n/m }],
     rows: ['test/requirements/market.ts', 'test/requirements/golem-dream-and-death.ts', 'test/requirements/meta.ts'],
   },
   {

@@ -79,7 +79,7 @@ export function onChain(name: string, body: (chain: () => LocalChain) => void): 
 
 export async function startChain(
   folder: string,
-): Promise<{ readonly chain: LocalChain; readonly end: () => Promise<void> }> {
+): Promise<{ readonly chain: LocalChain; readonly end: () => Promise<void>; readonly pid: number }> {
   const port = await freePort();
   const address = ['--host', '127.0.0.1', '--port', String(port)];
   const rules = [
@@ -110,7 +110,7 @@ export async function startChain(
     kill();
     await gone;
   };
-  return { chain: await withMarket(rpc, client), end };
+  return { chain: await withMarket(rpc, client), end, pid: child.pid ?? 0 };
 }
 
 async function withMarket(rpc: string, client: LocalClient): Promise<LocalChain> {
