@@ -1,7 +1,7 @@
 // Owns viem with one key at one address of a chain: reading, sending, deploying by the ABI of the contracts that artifacts.json holds, the only one.
 // Knows no place and no job. Invariants: one key sends one transaction after another; of a call that would be refused nothing is sent; what a
 // contract refuses is an error that names the contract's reason.
-import type { Abi, Hash } from 'viem';
+import type { Abi, Hash, PublicActions } from 'viem';
 import { TalariaError } from '#base/errors.ts';
 import { accountOf, type Hex } from '#base/ethereum.ts';
 import { lazy } from '#base/lazy.ts';
@@ -56,7 +56,9 @@ export async function wire(rpc: string, key: string) {
     { as, ...call }: { address: Hex; functionName: string; args: Args; as?: Hex },
   ) => wired(client.simulateContract({ ...call, abi: [...abiOf(contract), ...errors], account: as ?? account }));
   return {
-    ...{ client, account, simulate, wired },
+    // By its name: what is inferred of it cannot be written into a declaration.
+    client: client as PublicActions,
+    ...{ account, simulate, wired },
     me: lower(account.address),
     chainId: () => wired(client.getChainId()),
     encoded: (contract: Contract, functionName: string, args: Args) =>
