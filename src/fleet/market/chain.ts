@@ -81,6 +81,8 @@ export interface Chain {
   domain(): Promise<{ name: string; version: string; chainId: number; verifyingContract: Hex }>;
   /** Did an authorization of ERC-3009 with this nonce move money of that address (or was it called off)? */
   isUsed(from: Hex, nonce: Hex): Promise<boolean>;
+  /** Did this key send that authorization lately, and did exactly that much come to `to` by it? */
+  didSettle(from: Hex, nonce: Hex, to: Hex, amount: bigint): Promise<boolean>;
   splitterOf(keyCommit: Hex, sale: Sale): Promise<Hex>;
   /** By the seller; once more changes nothing. Gives the transaction. */
   list(keyCommit: Hex, sale: Sale, listingId: Hex, contentHash: Hex): Promise<Hex>;
@@ -190,6 +192,10 @@ function reads(line: Wire, { chainId, token, escrow, factory }: ChainPlaces) {
       return { name, version, chainId, verifyingContract: token };
     },
     isUsed: (from: Hex, nonce: Hex) => line.read<boolean>(token, 'token', 'authorizationState', [from, nonce]),
+    didSettle: async (from: Hex, nonce: Hex, to: Hex, amount: bigint) => {
+      const paid = await line.settledBy(token, { from, nonce });
+      return paid.some((one) => one.by === line.me && one.to === to && one.value === amount);
+    },
     splitterOf: async (keyCommit: Hex, sale: Sale) =>
       lower(await line.read<Hex>(factory, 'SplitterFactory', 'splitterOf', [keyCommit, sale])),
     isListed: async (listingId: Hex, seller: Hex) => {

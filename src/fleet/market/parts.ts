@@ -20,6 +20,7 @@ import {
   http,
   NonceTooLowError,
   parseAbi,
+  parseEventLogs,
   publicActions,
   TimeoutError,
 } from 'viem';
@@ -45,6 +46,7 @@ export const parts = {
   http,
   NonceTooLowError,
   parseAbi,
+  parseEventLogs,
   publicActions,
   TimeoutError,
 } as const;

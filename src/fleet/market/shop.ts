@@ -7,7 +7,7 @@ import type { Clock } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { type Hex, hashOf } from '#base/ethereum.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
-import { type Chain, readCarried } from './chain.ts';
+import { type Chain, type Job, readCarried } from './chain.ts';
 import { type Listing, priceAt } from './listing.ts';
 import type { Lot, MarketRows, Sale } from './market-rows.ts';
 import { type Offered, openTill, type Till, ZERO } from './payment.ts';
@@ -37,6 +37,7 @@ export interface Answer {
 const JOB_SECONDS = 3_600;
 const HOUR = 3_600_000;
 const BOX = /^[0-9a-f]{64}$/;
+const HASH = /^0x[0-9a-f]{64}$/;
 
 /** Of a job: binds the money to one listing and one buyer's box. Thirty characters, so that it costs one word of the chain. */
 export function describeJob(listing: Hex, box: string): string {
@@ -155,29 +156,34 @@ export class Shop {
     return { status: 200, body: { listing, job, ciphertext: base64(lot.ciphertext), sealed_key: base64(sealed) } };
   }
 
-  /** The terms of the job and the box give the nonce, or the box is not the buyer's. */
+  /** Of a job that is wholly the payment for this listing and this box, a sale. */
   async #adopt(
     nonce: string,
-    { listing: id, box }: { readonly listing?: string; readonly box?: string },
+    { listing, box }: { readonly listing?: string; readonly box?: string },
   ): Promise<Sale | undefined> {
-    const { chain, rows } = this.#ground;
-    const lot = id === undefined ? undefined : rows.lot(id);
-    if (lot === undefined || box === undefined || !BOX.test(box) || !/^0x[0-9a-f]{64}$/.test(nonce)) return undefined;
-    const number = await chain.jobOf(nonce as Hex);
+    if (listing === undefined || box === undefined || !BOX.test(box) || !HASH.test(nonce)) return undefined;
+    const asked = { id: nonce as Hex, listing: listing as Hex, box };
+    const job = await this.#jobFor(asked);
+    if (job === undefined) return undefined;
+    await this.rows.beginSale({ ...asked, via: 'escrow', payer: job.client, amount: String(job.budget), payment: '' });
+    return this.rows.moveSale(nonce, 'paid', String(job.id));
+  }
+
+  /**
+   * The job that pays for this listing, whoever says so: to its splitter, decided by whom it names, of its price at least, bound to that box,
+   * and with the money in it or released from it.
+   */
+  async #jobFor({ id: nonce, listing: id, box }: Pick<Sale, 'id' | 'listing' | 'box'>): Promise<Job | undefined> {
+    const { chain } = this.#ground;
+    const listing = this.rows.lot(id)?.listing;
+    const number = listing === undefined ? undefined : await chain.jobOf(nonce);
     const job = number === undefined ? undefined : await chain.job(number);
-    if (job === undefined || job.provider.toLowerCase() !== lot.listing.splitter.toLowerCase()) return undefined;
-    if ((await chain.nonceOf(job, describeJob(lot.listing.id, box))) !== nonce) return undefined;
-    const { id: listing } = lot.listing;
-    await rows.beginSale({
-      id: nonce as Hex,
-      listing,
-      via: 'escrow',
-      payer: job.client,
-      box,
-      amount: String(job.budget),
-      payment: '',
-    });
-    return rows.moveSale(nonce, 'paid', String(job.id));
+    if (listing === undefined || job === undefined) return undefined;
+    const evaluator = listing.evaluator === 'buyer' ? job.client : listing.evaluator;
+    const isForIt =
+      job.provider === listing.splitter && job.evaluator === evaluator && job.budget >= this.price(listing);
+    const isKept = ['funded', 'submitted', 'completed'].includes(job.status);
+    return isForIt && isKept && (await chain.nonceOf(job, describeJob(id, box))) === nonce ? job : undefined;
   }
 
   /** One step after the other, as far as it can go now. */
@@ -206,9 +212,14 @@ export class Shop {
   async #lookForPayment(sale: Sale): Promise<Sale> {
     const { chain } = this.#ground;
     if (sale.via === 'escrow') {
-      const job = await chain.jobOf(sale.id);
-      if (job !== undefined) return this.rows.moveSale(sale.id, 'paid', String(job));
-    } else if (await chain.isUsed(sale.payer, sale.id)) return this.rows.moveSale(sale.id, 'paid');
+      const job = await this.#jobFor(sale);
+      if (job !== undefined) return this.rows.moveSale(sale.id, 'paid', String(job.id));
+    } else {
+      const splitter = this.rows.lot(sale.listing)?.listing.splitter;
+      // That a nonce was used says nothing: it may have paid anybody, or been sent by a shop that delivers it to another box.
+      if (splitter !== undefined && (await chain.didSettle(sale.payer, sale.id, splitter, BigInt(sale.amount))))
+        return this.rows.moveSale(sale.id, 'paid');
+    }
     // A signature is good for ten minutes; within them the buyer may come again.
     return this.#ground.clock.now() > sale.at + HOUR ? this.rows.moveSale(sale.id, 'unpaid') : sale;
   }

@@ -12,6 +12,8 @@ export type Args = readonly unknown[];
 export type Wire = Awaited<ReturnType<typeof wire>>;
 
 /** Of the receipt; the number of the newest block is asked for anew each time, or a second transaction would wait a turn for nothing. */
+/** Blocks: an hour and more of a chain that makes one in two seconds. */
+const LOOKED_BACK = 5_000n;
 const POLLING_MS = 200;
 
 const parts = lazy(async () => {
@@ -22,6 +24,8 @@ const parts = lazy(async () => {
     'function name() view returns (string)',
     'function version() view returns (string)',
     'function authorizationState(address, bytes32) view returns (bool)',
+    'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+    'event Transfer(address indexed from, address indexed to, uint256 value)',
   ]);
   return { viem, made: viem.made as unknown as Made, token };
 });
@@ -66,6 +70,7 @@ export async function wire(rpc: string, key: string) {
     /** The caller says what the ABI gives. */
     read: <T>(address: Hex, contract: Contract | 'token', functionName: string, args: Args = []) =>
       wired(client.readContract({ address, abi: abiOf(contract), functionName, args }) as Promise<T>),
+    settledBy: (address: Hex, sent: Sent) => wired(settledBy(viem, { client, token, address }, sent)),
     /** Comes back when it is in a block. */
     send: async (address: Hex, contract: Contract, functionName: string, args: Args): Promise<Hex> => {
       await simulate(contract, { address, functionName, args });
@@ -93,6 +98,39 @@ export async function wire(rpc: string, key: string) {
         client.waitForTransactionReceipt(given),
     }),
   };
+}
+
+interface Sent {
+  readonly from: Hex;
+  readonly nonce: Hex;
+}
+
+/** Who sent an authorization lately, and whom it paid: the token tells of the transfer right behind. */
+async function settledBy(
+  viem: Viem,
+  { client, token, address }: { readonly client: PublicActions; readonly token: Abi; readonly address: Hex },
+  { from, nonce }: Sent,
+): Promise<readonly { readonly by: Hex; readonly to: Hex; readonly value: bigint }[]> {
+  const last = await client.getBlockNumber();
+  const fromBlock = last > LOOKED_BACK ? last - LOOKED_BACK : 0n;
+  const args = { authorizer: from, nonce };
+  const found = await client.getContractEvents({
+    address,
+    abi: token,
+    eventName: 'AuthorizationUsed',
+    args,
+    fromBlock,
+  });
+  const paid: { by: Hex; to: Hex; value: bigint }[] = [];
+  for (const { transactionHash, logIndex } of found) {
+    const receipt = await client.getTransactionReceipt({ hash: transactionHash });
+    const next = receipt.logs.filter((log) => log.logIndex === logIndex + 1 && lower(log.address) === address);
+    for (const event of viem.parseEventLogs({ abi: token, eventName: 'Transfer', logs: next })) {
+      const { to, value } = (event as unknown as { readonly args: { readonly to: Hex; readonly value: bigint } }).args;
+      paid.push({ by: lower(receipt.from), to: lower(to), value });
+    }
+  }
+  return paid;
 }
 
 interface Call {
