@@ -1,12 +1,27 @@
 /** A sale from end to end on a real EVM: by escrow, at once, rejected, expired, by the agent; replayed, dearer than allowed, and searched for. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext } from 'node:test';
+import { privateKeyToAccount } from 'viem/accounts';
+import { openChain } from '#fleet/market/chain.ts';
 import { buy, goOn, readListing, searchShop, sendReview } from '#fleet/market/purchase.ts';
-import { openKey, sealKey } from '#fleet/market/seal.ts';
+import { newBox, openKey, sealKey } from '#fleet/market/seal.ts';
+import { describeJob } from '#fleet/market/shop.ts';
 import { realClock } from '../../ground.ts';
 import { verifies } from '../../verifies.ts';
 import { onChain } from './anvil.ts';
 import { buyer, filesOf, GAS, offer, STYX, seller, sentTo, skillText, spoil } from './market-stage.ts';
+
+const RECEIVE = [
+  'from address',
+  'to address',
+  'value uint256',
+  'validAfter uint256',
+  'validBefore uint256',
+  'nonce bytes32',
+].map((field) => {
+  const [name = '', type = ''] = field.split(' ');
+  return { name, type };
+});
 
 onChain('a sale', (chain) => {
   const stage = async (t: TestContext) => {
@@ -51,6 +66,53 @@ onChain('a sale', (chain) => {
   );
 
   describe('what goes wrong', () => {
+    verifies(['R2.12', 'R2.21'], 'what was paid to others, too little, or sent by others opens nothing', async (t) => {
+      const { one, shop } = await stage(t);
+      const agent = await seller(t, chain());
+      const other = (await agent.serve()).address;
+      const [cheap, dear] = [
+        await offer(one, [one, agent], skillText(['cheap'])),
+        await offer(one, [one, agent], skillText()),
+      ];
+      const thief = newBox().publicKey;
+      const ask = (id: string, signature: string) =>
+        fetch(`${other}/api/v1/skills/${id}/purchase`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', 'PAYMENT-SIGNATURE': signature },
+          body: JSON.stringify({ box: thief }),
+        });
+      for (const via of ['direct', 'escrow'] as const) {
+        const [mine, wanted] = via === 'direct' ? [cheap, dear] : [dear, cheap];
+        const bought = await buy(await buyer(t, chain()), { shop, id: mine.id, via });
+        const { header } = JSON.parse(bought.payment);
+        // Sent again to a shop that holds the lot and never saw it, with a box of one's own.
+        assert.equal((await ask(mine.id, header)).status, 402);
+        // And as if it had been for the other listing.
+        const payload = JSON.parse(Buffer.from(header, 'base64').toString());
+        payload.accepted.payTo = wanted.splitter;
+        if (via === 'escrow') payload.payload.description = describeJob(wanted.id, thief);
+        assert.equal((await ask(wanted.id, Buffer.from(JSON.stringify(payload)).toString('base64'))).status, 402);
+        const delivered = await fetch(`${other}/api/v1/deliver/${bought.nonce}?listing=${wanted.id}&box=${thief}`);
+        assert.ok([404, 409].includes(delivered.status), String(delivered.status));
+      }
+      // A job of one's own, for a millionth of a dollar.
+      const poor = await chain().purse(10n);
+      const own = await openChain(chain().places, poor.key);
+      const expiredAt = (await own.now()) + 3_600;
+      const terms = { client: own.me, provider: dear.splitter, evaluator: own.me, budget: 1n, expiredAt };
+      const nonce = await own.nonceOf(terms, describeJob(dear.id, thief));
+      const window = { validAfter: 0n, validBefore: BigInt(expiredAt) };
+      const signature = await privateKeyToAccount(`0x${poor.key}`).signTypedData({
+        domain: await own.domain(),
+        types: { ReceiveWithAuthorization: RECEIVE },
+        primaryType: 'ReceiveWithAuthorization',
+        message: { from: own.me, to: chain().places.escrow, value: 1n, ...window, nonce },
+      });
+      await own.fund(terms, describeJob(dear.id, thief), { ...window, signature });
+      assert.equal((await fetch(`${other}/api/v1/deliver/${nonce}?listing=${dear.id}&box=${thief}`)).status, 404);
+      assert.equal(agent.rows.keysGiven().length, 0);
+    });
+
     verifies(['R2.41'], 'a wrong key is rejected, and the money comes back', async (t) => {
       const { one, shop, two } = await stage(t);
       const { id } = await offer(one, [one], skillText());
