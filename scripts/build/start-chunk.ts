@@ -21,7 +21,7 @@ const ALWAYS = [
   'src/mind/sessions/session-search-tool.ts',
 ];
 /** So are the fronts of the rooms, and what opens them. */
-const FRONT = /^src\/[a-z]+\/[a-z]+\/(?:open-|seat-)?room\.ts$/;
+const FRONT = /^src\/(?:[a-z]+\/){2,3}(?:open-|seat-)?room\.ts$/;
 /** `typeof import('…')` is a type. */
 const LATER = /(?<!typeof )\bimport\('([^']+)'\)/g;
 

@@ -29,6 +29,8 @@ interface Running {
   readonly row: Received;
   readonly at: number;
   readonly stop: AbortController;
+  /** Keys of what was really said into it. */
+  readonly steered: Set<number>;
   talk?: Conversation;
 }
 
@@ -57,6 +59,8 @@ export class Gateway {
   readonly #lines = new Lines(SIDE_BY_SIDE);
   readonly #running = new Map<string, Running>();
   readonly #asking = new Map<string, Asking>();
+  /** Keys of what stands in a line. */
+  readonly #inLine = new Set<number>();
   readonly #ends = new AbortController();
   /** Of those who wait for pieces, one a channel. */
   readonly #nudges = new Set<() => void>();
@@ -139,8 +143,19 @@ export class Gateway {
     if (isSecret) return this.#say(seat, row, [SECRET]);
     const running = this.#running.get(row.lane);
     if (wordsOf(said.text)?.[0] === 'stop') return this.#stop(seat, row, running);
-    if (running?.talk && isSteer(running, row)) return this.#steer(running, row);
-    this.#lines.put(row.lane, () => this.#work(seat, row.key));
+    if (running?.talk && isSteer(running, row) && this.#isNext(row)) return this.#steer(running, row);
+    this.#put(row);
+  }
+
+  /** Nothing waits before it in its lane. */
+  #isNext({ lane, key }: Received): boolean {
+    const before = this.#means.mailbox.received("lane = ? AND state = 'received' AND key < ?", lane, key);
+    return before.every(({ said }) => said.kind === 'press');
+  }
+
+  #put({ lane, key }: Received): void {
+    this.#inLine.add(key);
+    this.#lines.put(lane, () => this.#work(lane, key));
   }
 
   /** One code for a stranger, and no turn. */
@@ -157,22 +172,34 @@ export class Gateway {
     await this.#say(seat, row, ['Nothing runs here.']);
   }
 
+  /** The turn may end while its row is written: then it is a message of its own. */
   async #steer(running: Running, row: Received): Promise<void> {
     await this.#means.mailbox.steers(row.key, running.row.key);
+    if (this.#running.get(row.lane) !== running) return this.#unsteer(row);
+    running.steered.add(row.key);
     running.talk?.steer(row.said.text);
   }
 
-  /** Never rejects: what fails is said, or waits for the next start. */
-  async #work(seat: ChannelSeat, key: number): Promise<void> {
-    const { app } = this.#means;
-    const work = this.#again(() => this.#workOnce(seat, key), this.#ends.signal);
-    await work.catch((error: unknown) => app.background('gateway', Promise.reject(error)));
+  async #unsteer(row: Received): Promise<void> {
+    await this.#means.mailbox.unsteer(row.key);
+    this.#put(row);
   }
 
-  async #workOnce(seat: ChannelSeat, key: number): Promise<void> {
-    const { mailbox, people, app } = this.#means;
+  /** What stands in the line of its lane up to this one, the oldest first. Never rejects: what fails is said, or waits for the next start. */
+  async #work(lane: string, key: number): Promise<void> {
+    const { app, mailbox } = this.#means;
+    for (const row of mailbox.received("lane = ? AND key <= ? AND state IN ('received', 'running')", lane, key)) {
+      if (!this.#inLine.delete(row.key)) continue;
+      const work = this.#again(() => this.#workOnce(row.key), this.#ends.signal);
+      await work.catch((error: unknown) => app.background('gateway', Promise.reject(error)));
+    }
+  }
+
+  async #workOnce(key: number): Promise<void> {
+    const { mailbox, people, app, channels } = this.#means;
     const [row] = mailbox.received("key = ? AND state IN ('received', 'running')", key);
-    if (!row || this.#ends.signal.aborted) return;
+    const seat = channels.find(({ channel }) => channel.name === row?.channel);
+    if (!row || !seat || this.#ends.signal.aborted) return;
     const who = seatIn(people, seat, row.said);
     // Of somebody who is a guest by now nothing is said in a session of the owner.
     const isMoved = laneOf(people, seat, row.said) !== row.lane;
@@ -205,11 +232,8 @@ export class Gateway {
   }
 
   #goOn(lane: string): void {
-    const { mailbox, channels } = this.#means;
-    for (const { key, channel } of mailbox.received("lane = ? AND state IN ('received', 'running')", lane)) {
-      const seat = channels.find((one) => one.channel.name === channel);
-      if (seat) this.#lines.put(lane, () => this.#work(seat, key));
-    }
+    const open = this.#means.mailbox.received("lane = ? AND state IN ('received', 'running')", lane);
+    for (const row of open) if (row.said.kind !== 'press') this.#put(row);
   }
 
   async #command(seat: ChannelSeat, row: Received, words: readonly string[], who: Seat): Promise<void> {
@@ -223,7 +247,7 @@ export class Gateway {
 
   async #turn(seat: ChannelSeat, row: Received, who: Seat): Promise<void> {
     const { app, mailbox, guestToolsets } = this.#means;
-    const running: Running = { row, at: app.clock.now(), stop: new AbortController() };
+    const running: Running = { row, at: app.clock.now(), stop: new AbortController(), steered: new Set() };
     this.#running.set(row.lane, running);
     const place: TurnPlace = {
       ...{ app, mailbox, channel: seat.channel, row, seat: who, guestToolsets },
@@ -244,9 +268,8 @@ export class Gateway {
     }
     await this.#say(seat, row, answer.texts);
     for (const one of mailbox.received("state = 'steering' AND mark = ?", row.key)) {
-      const isOpen = left.has(one.said.text);
-      await mailbox.become(one.key, isOpen ? 'received' : 'done');
-      if (isOpen) this.#lines.put(one.lane, () => this.#work(seat, one.key));
+      if (left.has(one.said.text) || !running.steered.has(one.key)) await this.#unsteer(one);
+      else await mailbox.become(one.key, 'done');
     }
   }
 
@@ -403,8 +426,8 @@ export class Gateway {
           id > (turn?.mark ?? 0) &&
           message.parts.some((part) => 'label' in part && part.label === 'steer' && part.text === row.said.text),
       );
+      // What was not is given its way with all that was kept, in order.
       await mailbox.become(row.key, isSaid ? 'done' : 'received');
-      if (!isSaid) this.#lines.put(row.lane, () => this.#work(seat, row.key));
     }
   }
 

@@ -155,6 +155,12 @@ export class Mailbox {
     );
   }
 
+  /** It could not be said into it any more. */
+  async unsteer(key: number): Promise<void> {
+    const sql = "UPDATE inbox SET state = 'received' WHERE key = ? AND state = 'steering'";
+    await this.#db.lightTransaction(() => this.#db.run(sql, key));
+  }
+
   /** A chat goes on under another id. */
   async moved(channel: string, from: string, to: string, key: number): Promise<void> {
     await this.#db.transaction(() => {

@@ -1,6 +1,7 @@
 /** What reached us is answered, once, in order. */
 import assert from 'node:assert/strict';
 import { TalariaError } from '#base/errors.ts';
+import type { ModelRequest } from '#core/model/model-client.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { MemoryChannel } from '#testing/memory-channel.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
@@ -252,3 +253,64 @@ verifies(
     }
   },
 );
+
+/** A model whose first answer waits until it is let. */
+function waitingModel() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const model = createScriptedModel(['one', 'two', 'three']);
+  const heard: string[] = [];
+  const stream = async function* (request: ModelRequest, signal: AbortSignal) {
+    const said = JSON.stringify(request.messages.findLast(({ role }) => role === 'user'));
+    heard.push(/first|second|third/.exec(said)?.[0] ?? '');
+    await promise;
+    yield* model.stream(request, signal);
+  };
+  return { client: { ...model, stream }, heard, go: resolve };
+}
+
+verifies(['R5.102'], 'what waits before it in the line is not passed by what could steer', async (t) => {
+  const { client, heard, go } = waitingModel();
+  const gate = await startGateway(t, [], { app: { extra: { client } } });
+  const begun = Promise.withResolvers<void>();
+  const begin = gate.mailbox.begin.bind(gate.mailbox);
+  gate.mailbox.begin = async (...all) => begun.promise.then(() => begin(...all));
+  gate.channel.say({ text: 'first' });
+  await gate.until(() => gate.mailbox.received('1 = 1').length === 1);
+  gate.channel.say({ text: 'second' });
+  await gate.until(() => gate.mailbox.received('1 = 1').length === 2);
+  begun.resolve();
+  await gate.until(() => heard.length === 1);
+  gate.channel.say({ text: 'third' });
+  await gate.until(() => gate.mailbox.received('1 = 1').length === 3);
+  go();
+  await gate.until(() => gate.channel.shown.length === 3);
+  assert.deepEqual(
+    [gate.texts(), heard],
+    [
+      ['one', 'two', 'three'],
+      ['first', 'second', 'third'],
+    ],
+  );
+});
+
+verifies(['R5.102'], 'what was to steer a turn that ended meanwhile is a message of its own', async (t) => {
+  const { client, heard, go } = waitingModel();
+  const gate = await startGateway(t, [], { app: { extra: { client } } });
+  const steers = gate.mailbox.steers.bind(gate.mailbox);
+  gate.mailbox.steers = async (...all) => {
+    go();
+    await gate.until(() => gate.channel.shown.length === 1);
+    await steers(...all);
+  };
+  gate.channel.say({ text: 'first' });
+  await gate.until(() => heard.length === 1);
+  gate.channel.say({ text: 'second' });
+  await gate.until(() => gate.channel.shown.length === 2);
+  assert.deepEqual(
+    [gate.texts(), heard],
+    [
+      ['one', 'two'],
+      ['first', 'second'],
+    ],
+  );
+});
