@@ -17,7 +17,7 @@ export const marketRows: readonly Requirement[] = [
   { id: 'R2.13', source: 'seed 000 L2', text: 'A hash of the content is published.' },
   { id: 'R2.14', source: 'seed 000 L2', text: 'The base price is fixed at listing.' },
   { id: 'R2.15', source: 'seed 000 L2', text: 'A listing is published on the chain and on Styx.' },
-  { id: 'R2.16', source: 'seed 000 L2', text: 'A buyer finds skills in the market window.', deferred: 'market' },
+  { id: 'R2.16', source: 'seed 000 L2', text: 'A buyer finds skills in the market window.' },
   { id: 'R2.17', source: 'seed 000 L2', text: 'A buyer finds skills through the Bloom Oracle.' },
   { id: 'R2.18', source: 'seed 000 L2', text: 'A buyer finds skills in the web catalogue.' },
   { id: 'R2.19', source: 'seed 000 L2', text: 'Preview, origin and confidence can be read before paying.' },

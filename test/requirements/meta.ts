@@ -88,5 +88,5 @@ export const metaRows: readonly Requirement[] = [
   { id: 'R1.84', source: 'seed 000 L1', text: 'Meta emits none of the ten events; it speaks by talk and steers.' },
   { id: 'R1.85', source: 'seed 000 L1', text: 'A routed message leaves at once, not at the next poll.' },
   { id: 'R1.86', source: 'seed 000 L1', text: 'Promotions of skills reach Meta as events.' },
-  { id: 'R1.87', source: 'seed 000 L1', text: 'The market is looked at on a schedule.', deferred: 'fleet' },
+  { id: 'R1.87', source: 'seed 000 L1', text: 'The market is looked at on a schedule.' },
 ];

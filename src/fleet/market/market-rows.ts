@@ -43,6 +43,7 @@ const schema: RoomSchema = {
       `CREATE TABLE keys_given(${KEYS_GIVEN.join(', ')})`,
       `CREATE TABLE purchases(${PURCHASES.join(', ')}) WITHOUT ROWID`,
       'CREATE INDEX purchases_by_day ON purchases(purse, day)',
+      `CREATE TABLE shops_seen(shop TEXT PRIMARY KEY, listings ${TEXT}, failed TEXT, at INTEGER NOT NULL) WITHOUT ROWID`,
       `CREATE TABLE reviews(job TEXT PRIMARY KEY, listing ${TEXT}, review ${TEXT}, at INTEGER NOT NULL) WITHOUT ROWID`,
     ].join(';'),
   ],
@@ -259,10 +260,7 @@ export class MarketRows {
       if (amount > left) {
         throw new TalariaError(
           `${dollars(amount)} is more than what is left of today's ${dollars(perDay)}: ${dollars(Math.max(0, left))}`,
-          {
-            code: 'over-allowance',
-            fix: 'Wait until tomorrow, or raise market.per_day in config.yaml.',
-          },
+          { code: 'over-allowance', fix: 'Wait until tomorrow, or raise market.per_day in config.yaml.' },
         );
       }
       this.#database.run(
@@ -319,6 +317,18 @@ export class MarketRows {
       .map(purchaseOf);
   }
 
+  /** What a shop said when it was looked at; `failed`: why it said nothing, and then what it said before stands. */
+  async seeShop(shop: string, listings: readonly Listing[], failed?: string): Promise<void> {
+    const sql = 'INSERT OR REPLACE INTO shops_seen VALUES(?, ?, ?, ?)';
+    const values = [shop, JSON.stringify(listings), failed ?? null, this.#clock.now()];
+    await this.#write(() => this.#database.run(sql, ...values));
+  }
+
+  shopsSeen(): readonly SeenShop[] {
+    const rows = this.#database.all<Omit<SeenShop, 'listings'> & { listings: string }>('SELECT * FROM shops_seen');
+    return rows.map((row) => ({ ...row, listings: stored<readonly Listing[]>(row.listings) }));
+  }
+
   /** False: of this job there is one. */
   async addReview(job: string, listing: Hex, review: string): Promise<boolean> {
     const sql = 'INSERT OR IGNORE INTO reviews VALUES(?, ?, ?, ?)';
@@ -337,6 +347,13 @@ export class MarketRows {
   #write<T>(work: () => T): Promise<T> {
     return this.#database.transaction(work);
   }
+}
+
+export interface SeenShop {
+  readonly shop: string;
+  readonly listings: readonly Listing[];
+  readonly failed: string | null;
+  readonly at: number;
 }
 
 interface LotRow {

@@ -206,9 +206,7 @@ async function refuse(ground: BuyerGround, purchase: Purchase, job: Job | undefi
   if (job === undefined) {
     throw new TalariaError(
       `What was delivered is not what was described: ${wrong}. It was paid at once, so the money is gone.`,
-      {
-        ...{ code: 'wrong-delivery', fix: 'Tell the seller; buy from strangers with --via escrow.' },
-      },
+      { ...{ code: 'wrong-delivery', fix: 'Tell the seller; buy from strangers with --via escrow.' } },
     );
   }
   await say(ground, purchase, job, 'reject');

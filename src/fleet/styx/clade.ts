@@ -18,6 +18,11 @@ declare module '#core/agent/room.ts' {
       /** Text of the kit that a library of nothing but these testaments gives, all of it accepted and signed by the owner. */
       through(testaments: readonly string[], archetype: string): Promise<string>;
     };
+    /** Selling and buying skills; lent by the desk of the market. */
+    readonly market: {
+      /** From what is kept: nobody is asked. Undefined: the owner has it off. */
+      seen(): Promise<MarketSeen | undefined>;
+    };
   }
 }
 
@@ -162,6 +167,34 @@ export interface Heard {
   readonly tick: number | null;
   /** Why it was not: `unsigned`, `bad-signature`, `unknown-owner`, `replayed`, `not-for-it`. */
   readonly refused: string | null;
+}
+
+/** What the shops that the owner knows offer, as they were last looked at, and what he bought and sold. Money in micro-USDC. */
+export interface MarketSeen {
+  /** Of the last look, epoch ms; null: there was none yet. */
+  readonly at: number | null;
+  readonly offers: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly category: string;
+    readonly shop: string;
+    /** Now: it falls with age. */
+    readonly price: number;
+    /** 0 to 1. */
+    readonly confidence: number;
+    /** Verified uses. */
+    readonly validated: number;
+  }[];
+  /** By shop, why it did not answer. */
+  readonly failed: Readonly<Record<string, string>>;
+  /** The newest first. */
+  readonly trades: readonly {
+    readonly way: 'bought' | 'sold';
+    readonly name: string;
+    readonly state: string;
+    readonly amount: number;
+    readonly at: number;
+  }[];
 }
 
 /** What a golem can look at, and its tempers. */

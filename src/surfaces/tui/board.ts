@@ -1,6 +1,15 @@
 // Owns what the screens know: the state of every golem in view, of the library, of Meta and of the local model, and how each event changes it. Pure.
 // Knows no window. Invariants: `reduce` takes events in any order, each once; what is newer stands; lists are bounded; text was cleaned before it came here.
-import type { GolemState, Heard, LibraryEntry, Preference, SeenGolem, SteerTold, TickTold } from '#fleet/styx/clade.ts';
+import type {
+  GolemState,
+  Heard,
+  LibraryEntry,
+  MarketSeen,
+  Preference,
+  SeenGolem,
+  SteerTold,
+  TickTold,
+} from '#fleet/styx/clade.ts';
 import type { infraFigures } from '#surfaces/app/models/own-models.ts';
 import { EVENTS, type EventName, type MindEvent } from './event-table.ts';
 
@@ -41,6 +50,8 @@ export interface Board {
   readonly steers: readonly SteerTold[];
   readonly owner: readonly Preference[];
   readonly infra: InfraFigures | null;
+  /** null: it is off, or not there. */
+  readonly market: MarketSeen | null;
   /** By what is not there, why, and what to do. */
   readonly absent: Readonly<Record<string, string>>;
 }
@@ -55,6 +66,7 @@ export type ScreenEvent =
   | { readonly type: 'skills'; readonly golem: string; readonly skills: readonly SkillSeen[] }
   | ({ readonly type: 'kept' } & Pick<Board, 'library' | 'steers' | 'owner'>)
   | { readonly type: 'infra'; readonly figures: InfraFigures }
+  | { readonly type: 'market'; readonly seen: MarketSeen | null }
   | { readonly type: 'absent'; readonly what: string; readonly why: string }
   /** Something worth a line: of a golem, or of the screen itself (''). */
   | { readonly type: 'line'; readonly golem: string; readonly at: number; readonly text: string }
@@ -62,7 +74,8 @@ export type ScreenEvent =
   | { readonly type: 'flow' };
 
 export const EMPTY: Board = {
-  ...{ golems: [], feed: [], nominated: [], flows: [], library: [], steers: [], owner: [], infra: null, absent: {} },
+  ...{ golems: [], feed: [], nominated: [], flows: [], library: [], steers: [], owner: [], infra: null, market: null },
+  absent: {},
 };
 
 /** Steps of the animation. */
@@ -96,6 +109,8 @@ export function reduce(board: Board, event: ScreenEvent): Board {
     }
     case 'infra':
       return { ...board, infra: event.figures };
+    case 'market':
+      return { ...board, market: event.seen };
     case 'absent':
       return { ...board, absent: { ...board.absent, [event.what]: event.why } };
     case 'line':

@@ -23,7 +23,7 @@ import type { Board, ScreenEvent } from './board.ts';
 import { EVENTS } from './event-table.ts';
 import { Watch } from './feed.ts';
 import { type InfraSource, runScreen } from './screen.ts';
-import { followed, type View, WINDOW_NAMES, windowOf } from './windows.ts';
+import { followed, type View, windowNames, windowOf } from './windows.ts';
 
 const name = z.string().trim().min(1);
 const ticks = z.coerce.number().int().positive().optional().describe('Heartbeats, then it rests');
@@ -243,7 +243,7 @@ function lineOf(event: ScreenEvent, before: Board, { board, clock }: Watch): Jso
   const golem = 'golem' in event && event.golem !== '' ? { golem: event.golem } : {};
   const view = { chosen: -1, now: clock.now(), ...(golem.golem === undefined ? {} : { focus: golem.golem }) };
   const [old, now] = [windowsOf(before, view), windowsOf(board, view)];
-  const changed = WINDOW_NAMES.filter((window) => JSON.stringify(old[window]) !== JSON.stringify(now[window]));
+  const changed = windowNames(board).filter((window) => JSON.stringify(old[window]) !== JSON.stringify(now[window]));
   const windows = Object.fromEntries(changed.map((window) => [window, now[window] ?? null]));
   const at = 'at' in event ? event.at : view.now;
   return { type: event.type, ...golem, at, ...saidOf(event), windows };
@@ -258,7 +258,7 @@ function saidOf(event: ScreenEvent): JsonObject {
 }
 
 function windowsOf(board: Board, view: View): JsonObject {
-  const models = WINDOW_NAMES.map(
+  const models = windowNames(board).map(
     (name) => [name, windowOf(name, board, view).blocks as unknown as JsonValue] as const,
   );
   return Object.fromEntries(models);

@@ -27,7 +27,7 @@ export const mindEvent = z.object({
 
 export type MindEvent = z.infer<typeof mindEvent>;
 export type EventName = MindEvent['type'];
-export type WindowName = 'clade' | 'hearth' | 'hermes' | 'dream' | 'mind' | 'library' | 'infra';
+export type WindowName = 'clade' | 'hearth' | 'hermes' | 'dream' | 'mind' | 'library' | 'infra' | 'market';
 
 /** One bell: `hz` is heard on a Linux console, any other terminal rings as it does. */
 export interface Note {

@@ -89,16 +89,26 @@ function eventOf({ topic, body, at }: StyxRow, golem: string): ScreenEvent | und
 
 const TOLD = ['event', 'tick', 'presence', 'heard'].map((kind) => `golem.*.${kind}`);
 /** After these what Meta keeps may have changed. */
-const KEPT = ['golem.*.steer', 'golem.*.testament', 'golem.*.bundle', 'clade.*', 'library.*', 'meta.*'];
+const KEPT = ['golem.*.steer', 'golem.*.testament', 'golem.*.bundle', 'clade.*', 'library.*', 'meta.*', 'market.*'];
 /** Rows of the past that a screen begins with. */
 const PAST = 1_000;
 /** How long rows that come together are waited for before Meta is asked once, ms. */
 const TOGETHER_MS = 200;
 
-const WITHOUT = {
+/** By the last word of a row of the market. */
+const MARKET_NEWS: Readonly<Record<string, string>> = {
+  ...{ offered: 'A shop offers something new.', sold: 'A skill was sold.', bought: 'A skill was bought.' },
+  ...{
+    returned: 'The money of a sale went back.',
+    reviewed: 'A review was sent.',
+    withdrawn: 'A listing was withdrawn.',
+  },
+};
+
+const WITHOUT: Readonly<Partial<Record<string, string>>> = {
   golems: 'The room of the golems is not there: those of other homes are shown as their rows tell.',
   clade: 'Meta is not there: nobody takes what you type, and there are no steers, owner model and library.',
-} as const;
+};
 
 /** What the screens know, kept up to date until it is closed. */
 export class Watch {
@@ -109,6 +119,7 @@ export class Watch {
   #board = EMPTY;
   #golems: Doors['golems'] | undefined;
   #clade: Doors['clade'] | undefined;
+  #market: Doors['market'] | undefined;
   #seen: readonly SeenGolem[] = [];
   #stop: () => void = () => undefined;
   #cancel: (() => void) | undefined;
@@ -157,6 +168,7 @@ export class Watch {
   async open(): Promise<void> {
     this.#golems = await this.#door('golems');
     this.#clade = await this.#door('clade');
+    this.#market = await this.#door('market');
     await this.#look();
     let upTo = 0;
     this.#stop = this.#log.follow([...TOLD, ...KEPT], (row) => row.seq > upTo && this.#take(row));
@@ -176,6 +188,11 @@ export class Watch {
 
   /** What it keeps. */
   async #askMeta(): Promise<void> {
+    await this.#said(async () => {
+      const seen = (await this.#market?.seen()) ?? null;
+      const isNews = seen !== null || this.#board.market !== null;
+      if (isNews) this.take({ type: 'market', seen: clean(seen as unknown as JsonValue) as unknown as typeof seen });
+    });
     const meta = this.#clade;
     if (!meta) return;
     await this.#said(async () => {
@@ -201,12 +218,13 @@ export class Watch {
     this.#log.close();
   }
 
-  async #door<Name extends 'golems' | 'clade'>(name: Name): Promise<Doors[Name] | undefined> {
+  async #door<Name extends 'golems' | 'clade' | 'market'>(name: Name): Promise<Doors[Name] | undefined> {
     try {
       return await this.#ground.door(name);
     } catch (error) {
       if (errorCode(error) !== 'no-door') throw error;
-      this.take({ type: 'absent', what: name, why: WITHOUT[name] });
+      const why = WITHOUT[name];
+      if (why !== undefined) this.take({ type: 'absent', what: name, why });
       return undefined;
     }
   }
@@ -239,6 +257,7 @@ export class Watch {
   #take(row: StyxRow): void {
     const [first, name = '', kind] = row.topic.split('.');
     if (first !== 'golem' || !TOLD.includes(`golem.*.${kind}`)) {
+      if (first === 'market') this.say(MARKET_NEWS[name] ?? `The market: ${name}.`);
       this.#soon();
       return;
     }

@@ -22,7 +22,7 @@ import { FLOW_STEPS, type InfraFigures, type ScreenEvent } from './board.ts';
 import { drawWindow } from './drawing.ts';
 import { bellOf, EVENTS, type Note, type WindowName } from './event-table.ts';
 import type { Watch } from './feed.ts';
-import { type Focus, followed, inFocus, standing, type View, WINDOW_NAMES, WINDOWS, windowOf } from './windows.ts';
+import { type Focus, followed, inFocus, standing, type View, WINDOWS, windowNames, windowOf } from './windows.ts';
 
 /** The models of this machine. */
 export interface InfraSource {
@@ -254,8 +254,9 @@ class Screen {
   }
 
   #turn(by: number): void {
-    const at = WINDOW_NAMES.indexOf(this.#window) + by + WINDOW_NAMES.length;
-    this.#show(WINDOW_NAMES[at % WINDOW_NAMES.length] ?? 'clade');
+    const names = windowNames(this.#watch.board);
+    const at = names.indexOf(this.#window) + by + names.length;
+    this.#show(names[at % names.length] ?? 'clade');
   }
 
   #show(window: WindowName): void {
@@ -439,14 +440,17 @@ class Screen {
   }
 
   #tabs(width: number): string {
-    const tabs = WINDOW_NAMES.map((name) => {
-      const title = WINDOWS[name];
-      return name === this.#window ? this.#paint('bold', `[${title}]`) : this.#paint('dim', ` ${title} `);
-    }).join('');
+    const names = windowNames(this.#watch.board);
+    const tabs = names
+      .map((name) => {
+        const title = WINDOWS[name];
+        return name === this.#window ? this.#paint('bold', `[${title}]`) : this.#paint('dim', ` ${title} `);
+      })
+      .join('');
     const one = inFocus(this.#watch.board, this.#view());
     const isOne = this.#focus !== undefined && one !== undefined;
     const about = isOne ? standing(one, this.#view()) : 'all golems';
-    const place = `[${WINDOWS[this.#window]}] ${WINDOW_NAMES.indexOf(this.#window) + 1}/${WINDOW_NAMES.length}`;
+    const place = `[${WINDOWS[this.#window]}] ${names.indexOf(this.#window) + 1}/${names.length}`;
     return truncateToWidth(
       visibleWidth(tabs) > width ? `${place} ${about}` : `${tabs}  ${this.#paint('dim', about)}`,
       width,

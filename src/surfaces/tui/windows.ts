@@ -2,7 +2,7 @@
 // no width. Invariants: nothing that a window says is said by colour alone; what is not there is said, with the way out; the same model is drawn and printed as JSON.
 import { isoTime } from '#base/clock.ts';
 import { plural } from '#base/text.ts';
-import type { SteerTold } from '#fleet/styx/clade.ts';
+import type { MarketSeen, SteerTold } from '#fleet/styx/clade.ts';
 import { type Board, FLOW_STEPS, type InfraFigures, type SkillSeen, type Watched } from './board.ts';
 import { percent, signed, type WindowName } from './event-table.ts';
 
@@ -48,10 +48,15 @@ export interface View {
 
 export const WINDOWS: Readonly<Record<WindowName, string>> = {
   ...{ clade: 'Clade', hearth: 'Hearth', hermes: 'Hermes', dream: 'Dream' },
-  ...{ mind: 'Mind', library: 'Library', infra: 'Infra' },
+  ...{ mind: 'Mind', library: 'Library', infra: 'Infra', market: 'Market' },
 };
 
 export const WINDOW_NAMES = Object.keys(WINDOWS) as readonly WindowName[];
+
+/** That of the market only where it is on. */
+export function windowNames({ market: seen }: Pick<Board, 'market'>): readonly WindowName[] {
+  return WINDOW_NAMES.filter((name) => name !== 'market' || seen !== null);
+}
 
 const MODELS: Readonly<Record<WindowName, (board: Board, view: View) => readonly Block[]>> = {
   clade,
@@ -61,6 +66,7 @@ const MODELS: Readonly<Record<WindowName, (board: Board, view: View) => readonly
   mind,
   library,
   infra: ({ infra: figures, absent }) => (figures ? infra(figures) : [missing(absent.infra ?? NO_MODEL)]),
+  market: ({ market: seen }, view) => (seen ? market(seen, view) : [missing('The market is off.')]),
 };
 
 const NO_MODEL = 'No model of this machine is in use. `talaria setup --local` puts one in place.';
@@ -352,4 +358,26 @@ function gauge(label: string, share: number, text: string): Block {
 
 function thousands(tokens: number): string {
   return tokens < 1_000 ? String(tokens) : `${(tokens / 1_000).toFixed(tokens < 100_000 ? 1 : 0)}K`;
+}
+
+const MICRO = 1_000_000;
+
+function market({ at, offers, failed, trades }: MarketSeen, { now }: View): readonly Block[] {
+  const looked = at === null ? 'no shop was looked at yet' : `looked at ${ago(now - at)} ago`;
+  const columns = ['skill', 'costs', 'confidence', 'verified', 'category', 'id', 'shop'];
+  const rows = offers.map(({ name, price, confidence, validated, category, id, shop }) => [
+    ...[name, dollars(price / MICRO), percent(confidence), String(validated), category, id.slice(0, 10), shop],
+  ]);
+  const told = trades.map(({ way, name, amount, state, at: when }) => ({
+    text: `${isoTime(when).slice(0, 10)} · ${way} ${name} for ${dollars(amount / MICRO)} · ${state}`,
+  }));
+  return [
+    line(`${plural(offers.length, 'offer')} · ${looked}`, 'bold'),
+    ...Object.entries(failed).map(([shop, why]) => missing(`${shop}: ${why}`)),
+    offers.length === 0
+      ? line('Nothing is offered by the shops of market.shops.', 'dim')
+      : { type: 'table', columns, rows, chosen: -1 },
+    line('To read one: talaria market show ID; to buy it: talaria market buy ID', 'dim'),
+    list('Bought and sold', told, 'Nothing yet.'),
+  ];
 }

@@ -1,9 +1,16 @@
 /** The desk without a chain: off it makes nothing, what may not be sold is refused before anything is opened, and real money wants the owner's word. */
 import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { addressOf, type Hex } from '#base/ethereum.ts';
+import type { RoomGround } from '#core/agent/room.ts';
+import { bloomOf, type Draft, priceAt, signListing, wordsOf } from '#fleet/market/listing.ts';
 import { room } from '#fleet/meta/trade/room.ts';
+import { homeLogPath, openHomeLog } from '#fleet/styx/home-log.ts';
+import { createManualClock } from '#testing/manual-clock.ts';
 import { disk, left } from '../../real/market/trade-stage.ts';
 import { createStage, groundOf, runSpec } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
@@ -27,15 +34,26 @@ const id = `0x${'ab'.repeat(32)}`;
 const token = `0x${'12'.repeat(20)}`;
 const PLACES = { token, escrow: token, factory: token, forwarder: token };
 
+const KEY = '4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318';
+const hex = (pair: string, bytes: number): Hex => `0x${pair.repeat(bytes)}`;
+const draft: Draft = {
+  ...{ item: 'skill', name: 'clear-disk', category: 'ops/disks', version: 3, confidence: 0.82, validated_count: 5 },
+  ...{
+    lineage: ['ada-gen1'],
+    preview: '# When a disk is full\n\nRotate the logs first.\n',
+    content_hash: hex('a1', 32),
+  },
+  ...{ ciphertext_hash: hex('a2', 32), key_commit: hex('a3', 32), base_price: '500000', listed_at: 1_790_000_000_000 },
+  ...{ seller: await addressOf(KEY), splitter: hex('b1', 20), escrow: hex('b2', 20), chain_id: 31_337 },
+  ...{ agent: { address: hex('b3', 20), key: 'c1'.repeat(32) }, evaluator: 'buyer' },
+};
+
 verifies(
   'R2.6',
-  'only the owner at his shell comes to it: no tool, no door, no chat, and nothing that an agent may run',
+  'only the owner at his shell comes to it: no tool, no chat, and nothing that an agent may run; its door shows what was seen',
   async (t) => {
     const { commands } = await desk(t);
-    assert.deepEqual(
-      [room.lends, room.open, room.provider, room.opens],
-      [undefined, undefined, undefined, 'when-asked'],
-    );
+    assert.deepEqual([room.lends, room.provider, room.opens], [['market'], undefined, 'when-asked']);
     assert.ok(commands.every(({ surfaces, readOnly }) => surfaces.join() === 'cli' && readOnly === undefined));
   },
 );
@@ -145,3 +163,60 @@ test('what is on the way of a purchase is said before it: no shop, a file that i
   assert.deepEqual(codes, wanted);
   for (const name of ['purchases', 'sales', 'resume']) assert.equal((await run(name)).failure, undefined, name);
 });
+
+verifies(
+  ['R1.87', 'R2.16', 'RX.3'],
+  'shops are looked at each quarter of an hour, once a home, and what one said stays when it is gone',
+  async (t) => {
+    const { ground, run, set, root } = await desk(t, { enabled: false });
+    const listing = await signListing(draft, KEY);
+    const filter = { key: 'ab'.repeat(32), filter: bloomOf(wordsOf(listing), 'ab'.repeat(32)) };
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '');
+      const url = request.url ?? '';
+      const listed = url.endsWith(listing.id) ? { listing } : { listings: [listing], next: '' };
+      response.end(JSON.stringify(url.endsWith('/filter') ? filter : listed));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const shop = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const clock = createManualClock({ now: listing.listed_at });
+    const background = { signal: new AbortController().signal, hold: () => undefined };
+    const opened = await room.open?.({ ...ground, clock, stays: true, background } as unknown as RoomGround);
+    const [job] = opened?.jobs ?? [];
+    const door = opened?.doors?.market;
+    assert.deepEqual([job?.name, job?.everyMs, await door?.seen()], ['look', 900_000, undefined]);
+    const look = () => job?.run(new AbortController().signal);
+    await look();
+    assert.equal(existsSync(join(root, 'market')), false, 'off, nobody is asked and nothing is made');
+    await set({ enabled: true });
+    await ground.keep({ config: [{ path: ['market', 'shops'], value: [shop] }] });
+    assert.deepEqual(await door?.seen(), { at: null, offers: [], failed: {}, trades: [] });
+    for (const _ of ['once', 'and not again']) await look();
+    assert.equal(asked.length, 2, 'a second process within the quarter asks nobody');
+    const seen = await door?.seen();
+    assert.deepEqual(
+      [seen?.offers.map(({ id, name, price }) => [id, name, price]), seen?.failed],
+      [[[listing.id, 'clear-disk', Number(priceAt(listing, clock.now()))]], {}],
+    );
+    assert.equal(
+      (await run('show', { id: listing.id.slice(0, 10), shop })).failure,
+      undefined,
+      'the beginning of its id does',
+    );
+    const log = openHomeLog({ path: homeLogPath(root) });
+    assert.deepEqual(
+      log.latest(['market.*']).map(({ topic, body }) => [topic, body]),
+      [['market.offered', { shop, count: 1 }]],
+    );
+    log.close();
+    await new Promise((resolve) => server.close(resolve));
+    await clock.advance(900_000);
+    await look();
+    const after = await door?.seen();
+    assert.equal(after?.offers.length, 1);
+    assert.match(after?.failed[shop] ?? '', /does not answer/);
+    await opened?.close?.();
+  },
+);

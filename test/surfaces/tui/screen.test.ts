@@ -9,7 +9,7 @@ import type { CommandOutput } from '#public/talaria.ts';
 import type { InfraFigures } from '#surfaces/tui/board.ts';
 import { screenCommands } from '#surfaces/tui/commands.ts';
 import { bellOf, EVENTS, mindEvent } from '#surfaces/tui/event-table.ts';
-import { WINDOW_NAMES, WINDOWS, windowOf } from '#surfaces/tui/windows.ts';
+import { WINDOW_NAMES, WINDOWS, windowNames, windowOf } from '#surfaces/tui/windows.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { until } from '../../ends.ts';
 import { MAIN } from '../../scenario/cli-process.ts';
@@ -55,7 +55,7 @@ verifies.slow(
     await screen.shows(/\[Hearth\][\s\S]*cid · /);
     await screen.type(ESCAPE);
     await screen.shows(/\[Clade\][\s\S]*› cid/);
-    for (const name of [...WINDOW_NAMES.slice(1), 'clade'] as const) {
+    for (const name of [...windowNames({ market: null }).slice(1), 'clade'] as const) {
       await screen.type(TAB);
       await screen.shows(`[${WINDOWS[name]}]`);
     }
@@ -75,7 +75,7 @@ verifies.slow(
     const modes = { run: 'ada', attach: 'cid', clade: undefined } as const;
     for (const focus of Object.values(modes)) {
       const screen = await stage.screen(focus === undefined ? {} : { focus });
-      for (const name of WINDOW_NAMES) {
+      for (const name of windowNames({ market: null })) {
         await screen.type(...`${name}?`, ENTER);
         await until(() => meta.heard.at(-1)?.text === `${name}?`);
         assert.equal(meta.heard.at(-1)?.focus, focus);
@@ -255,7 +255,7 @@ test('rows that are torn, hostile or of a newer version change nothing but what 
   const [ada] = watch.board.golems;
   assert.deepEqual([ada?.tick?.saw, ada?.active], ['rm -rf31m evil', ['rm -rf31m evil']]);
   assert.ok((ada?.seen.last?.length ?? 0) <= 400);
-  for (const name of WINDOW_NAMES) windowOf(name, watch.board, { chosen: 0, now: NOW });
+  for (const name of windowNames(watch.board)) windowOf(name, watch.board, { chosen: 0, now: NOW });
 });
 
 slow(
@@ -324,7 +324,7 @@ test('acceptance: without a terminal each event is one line of JSON with the win
   const stop = new AbortController();
   const lines = told(stage, 'attach', { name: 'ada' }, stop.signal)[Symbol.asyncIterator]();
   const opened = json((await lines.next()).value);
-  assert.deepEqual(Object.keys(opened.windows), WINDOW_NAMES);
+  assert.deepEqual(Object.keys(opened.windows), windowNames({ market: null }));
   await stage.row('golem.bea.event', sent({ type: 'SkillDrafted', tick: 1, trigger: 'other' }, 'bea'));
   await stage.row('golem.ada.event', sent({ type: 'SkillsLoaded', count: 47 }));
   const { windows, ...said } = json((await lines.next()).value);

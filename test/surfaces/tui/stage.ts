@@ -10,6 +10,7 @@ import type {
   GolemState,
   GolemsDoor,
   LibraryEntry,
+  MarketSeen,
   SeenGolem,
   SteerTold,
   TickTold,
@@ -84,6 +85,23 @@ export const FIGURES: InfraFigures = {
   ...{ installed: ['ollama/hermes:Q6_K', 'ollama/hermes:Q4_K_M', 'ollama/hermes:Q8_0'], reloading: null, warnings: [] },
 };
 
+export const MARKET: MarketSeen = {
+  at: NOW - 5 * 60_000,
+  offers: [
+    {
+      ...{
+        id: `0xf3a91c77${'0'.repeat(56)}`,
+        name: 'clear-disk',
+        category: 'ops/disks',
+        shop: 'http://127.0.0.1:8402',
+      },
+      ...{ price: 386_000, confidence: 0.81, validated: 7 },
+    },
+  ],
+  failed: { 'http://far.example': 'it does not answer' },
+  trades: [{ way: 'bought', name: 'renew-cert', state: 'ingested', amount: 250_000, at: NOW }],
+};
+
 /** What was said to Meta, and what it keeps and answers. */
 export interface MetaDouble extends CladeDoor {
   readonly heard: { readonly text: string; readonly focus: string | undefined }[];
@@ -143,7 +161,7 @@ export type ShownScreen = Awaited<ReturnType<typeof shown>>;
 
 export function createTuiStage(
   t: TestContext,
-  doors: Partial<Pick<Doors, 'golems' | 'clade'>> = {},
+  doors: Partial<Pick<Doors, 'golems' | 'clade' | 'market'>> = {},
   clock?: ManualClock,
 ): TuiStage {
   const { environment, root } = createStage(t);

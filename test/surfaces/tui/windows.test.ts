@@ -15,9 +15,9 @@ import {
   pitchOf,
   type WindowName,
 } from '#surfaces/tui/event-table.ts';
-import { type Block, WINDOW_NAMES, windowOf } from '#surfaces/tui/windows.ts';
+import { type Block, WINDOW_NAMES, windowNames, windowOf } from '#surfaces/tui/windows.ts';
 import { verifies } from '../../verifies.ts';
-import { entryOf, FIGURES, NOW, seenOf, steerOf, tickOf } from './stage.ts';
+import { entryOf, FIGURES, MARKET, NOW, seenOf, steerOf, tickOf } from './stage.ts';
 
 const VIEW = { focus: 'ada', chosen: 0, now: NOW };
 const grey = (_: string, text: string) => text;
@@ -214,6 +214,23 @@ verifies(
   },
 );
 
+verifies(
+  ['R2.16'],
+  'market: what shops offer, at what price now, and what was bought; without it there is no window',
+  () => {
+    const board = boardAfter({ type: 'market', seen: MARKET });
+    const text = drawn('market', board, 120);
+    assert.match(text, /1 offer · looked at 5 min ago\nhttp:\/\/far\.example: it does not answer\n/);
+    assert.match(text, /clear-disk +\$0\.39 +81 % +7 +ops\/disks +0xf3a91c77 +http:\/\/127\.0\.0\.1:8402/);
+    assert.match(text, /Bought and sold\n2026-01-15 · bought renew-cert for \$0\.25 · ingested/);
+    assert.match(
+      drawn('market', boardAfter({ type: 'market', seen: { ...MARKET, at: null, offers: [] } })),
+      /no shop was looked at yet/,
+    );
+    assert.deepEqual([windowNames(EMPTY).includes('market'), windowNames(board).at(-1)], [false, 'market']);
+  },
+);
+
 test('what is newer stands: late rows of a link and ticks of the past take nothing back', () => {
   const late: ScreenEvent = { type: 'presence', golem: 'ada', at: NOW - 1, state: { ...seenOf('ada'), tick: 3 } };
   const old: ScreenEvent = { type: 'tick', golem: 'ada', at: NOW, tick: tickOf(5) };
@@ -241,6 +258,7 @@ test('no line is wider than asked for, and below 60 columns every word of a mode
     { type: 'tick', golem: 'ada', at: NOW, tick: tickOf(8, { saw: `${'long '.repeat(40)}end 漢字` }) },
     { type: 'kept', library: [entryOf('old')], steers: [steerOf('be calm')], owner: [] },
     { type: 'infra', figures: FIGURES },
+    { type: 'market', seen: MARKET },
     { type: 'absent', what: 'golems', why: 'The room of the golems is not there.' },
   );
   const long: Block = { type: 'table', columns: ['golem', 'last'], rows: [['a'.repeat(70), 'tick 1']], chosen: -1 };

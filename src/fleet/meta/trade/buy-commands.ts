@@ -8,15 +8,8 @@ import { atomicWrite } from '#base/atomic-write.ts';
 import { isoTime } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
 import { isYes } from '#base/text.ts';
-import {
-  type AnyCommand,
-  type CommandContext,
-  type CommandOutput,
-  failed,
-  line,
-  refused,
-  wrongUse,
-} from '#core/agent/command-spec.ts';
+import * as spec from '#core/agent/command-spec.ts';
+import { type AnyCommand, type CommandContext, type CommandOutput, line } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import { type Listing, priceAt } from '#fleet/market/listing.ts';
 import { dollars, type Purchase, type PurchaseState } from '#fleet/market/market-rows.ts';
@@ -24,7 +17,7 @@ import { type BuyerGround, buy, goOn, sendReview } from '#fleet/market/purchase.
 import { withLibrary } from '../library/library-home.ts';
 import { addBought } from '../library/reception.ts';
 import { type Desk, failureOf, findListing, marketCommand, seen, told } from './desk.ts';
-import { id, none } from './sell-commands.ts';
+import { none, seenId } from './sell-commands.ts';
 import { micro } from './trade-settings.ts';
 
 export function buyCommands(ground: Ground): readonly AnyCommand[] {
@@ -34,7 +27,7 @@ export function buyCommands(ground: Ground): readonly AnyCommand[] {
 const save = z.string().optional().describe('File that it is written to, instead of the library');
 
 const buying = z.object({
-  id,
+  id: seenId,
   shop: z.string().optional().describe('Address of a shop; default those of market.shops'),
   via: z.enum(['escrow', 'direct']).optional().describe('Default direct up to market.direct_limit, else escrow'),
   save,
@@ -46,10 +39,10 @@ function buyCommand(ground: Ground): AnyCommand {
   const about = { summary: 'Buy a skill: into the library, or as a file', input: buying, positional: ['id'] };
   return marketCommand(ground, `buy 0x${'ab'.repeat(32)}`, about, async function* (desk, asked, context) {
     const file = fileIn(asked.save, context);
-    if (file instanceof TalariaError) return yield wrongUse(file.code, file.message);
+    if (file instanceof TalariaError) return yield spec.wrongUse(file.code, file.message);
     const { shop, listing } = await findListing(desk, asked.id, asked.shop);
     if (listing.item === 'entry' && file === undefined)
-      return yield wrongUse('no-skill', 'It is no skill, so the library cannot take it in.', 'Say --save FILE.');
+      return yield spec.wrongUse('no-skill', 'It is no skill, so the library cannot take it in.', 'Say --save FILE.');
     const price = priceAt(listing, ground.clock.now());
     const via = asked.via ?? (price <= micro(desk.settings.direct_limit) ? 'direct' : 'escrow');
     yield* seen(listing);
@@ -59,7 +52,7 @@ function buyCommand(ground: Ground): AnyCommand {
     const buyer = await buyerOf(desk);
     const { me } = buyer.chain;
     if ((await buyer.chain.balance(me)) < price)
-      return yield failed('too-poor', `${me} has not ${dollars(price)}.`, 'Send USDC of that chain there first.');
+      return yield spec.failed('too-poor', `${me} has not ${dollars(price)}.`, 'Send USDC of that chain there first.');
     yield* finish(desk, await buy(buyer, { shop, id: listing.id, via }), file);
   });
 }
@@ -71,7 +64,7 @@ const HOW = {
 
 async function askedNo({ yes }: Buying, price: bigint, { ask }: CommandContext): Promise<CommandOutput | undefined> {
   if (yes) return undefined;
-  if (ask === undefined) return refused('not-confirmed', 'Nothing is paid without your yes.', 'Say --yes.');
+  if (ask === undefined) return spec.refused('not-confirmed', 'Nothing is paid without your yes.', 'Say --yes.');
   return isYes(await ask(`Pay ${dollars(price)}? [y/N] `)) ? undefined : line('Nothing is paid.');
 }
 
@@ -96,7 +89,7 @@ const OWNED: readonly PurchaseState[] = ['completed', 'ingested', 'saved'];
 async function* finish(desk: Desk, purchase: Purchase, file?: string): AsyncGenerator<CommandOutput> {
   const { id: name, listing, state, content, amount, via, why } = purchase;
   if (!OWNED.includes(state) || content === null)
-    return yield failed(
+    return yield spec.failed(
       `purchase-${state}`,
       `${listing.name}: ${why ?? `the purchase is ${state}`}.`,
       ENDS[state] ?? '',
@@ -112,7 +105,7 @@ async function* finish(desk: Desk, purchase: Purchase, file?: string): AsyncGene
   }
   const taken = await intoLibrary(desk, listing, content);
   if (!taken.ok)
-    return yield failed(taken.reason, taken.detail, `It is yours: talaria market resume ${name} --save FILE`);
+    return yield spec.failed(taken.reason, taken.detail, `It is yours: talaria market resume ${name} --save FILE`);
   if (state === 'completed') await desk.rows.move(purchase, 'ingested');
   const { name: entry, waits } = taken.value;
   yield line(
@@ -170,9 +163,13 @@ function resumeCommand(ground: Ground): AnyCommand {
   const about = { summary: 'Go on with purchases that were interrupted', input, positional: ['purchase'] };
   return marketCommand(ground, 'resume', about, async function* (desk, asked, context) {
     const file = fileIn(asked.save, context);
-    if (file instanceof TalariaError) return yield wrongUse(file.code, file.message);
+    if (file instanceof TalariaError) return yield spec.wrongUse(file.code, file.message);
     if (file !== undefined && asked.purchase === undefined)
-      return yield wrongUse('which-purchase', 'Which purchase is to be saved?', 'talaria market purchases lists them.');
+      return yield spec.wrongUse(
+        'which-purchase',
+        'Which purchase is to be saved?',
+        'talaria market purchases lists them.',
+      );
     const open = desk.rows.purchases(10_000).filter(({ state }) => UNFINISHED.includes(state));
     const names = asked.purchase === undefined ? open.map((one) => one.id) : [asked.purchase];
     if (names.length === 0) return yield line('Every purchase is at its end.');
@@ -205,7 +202,7 @@ function reviewCommand(ground: Ground): AnyCommand {
     const isIt = ({ id: name, listing }: Purchase) => name === asked.purchase || listing.id === asked.purchase;
     const purchase = desk.rows.purchases(10_000).find(isIt);
     if (purchase === undefined)
-      return yield failed('no-such-purchase', 'It was not bought here.', 'talaria market purchases lists them.');
+      return yield spec.failed('no-such-purchase', 'It was not bought here.', 'talaria market purchases lists them.');
     const { stars, text } = asked;
     await sendReview(await desk.trade(), purchase, { stars, text });
     await desk.tell('reviewed', { listing: purchase.listing.id, stars });

@@ -82,8 +82,13 @@ function deskOf(
       const key = sellerKey(home);
       return { chain: await openChain(places, key), key, box: boxOf(home) };
     },
-    tell: (what, body) => withLog(ground, async (log) => void (await log.append(`market.${what}`, body))),
+    tell: (what, body) => tellLog(ground, what, body),
   };
+}
+
+/** A row of the log of the home, as screens follow it. */
+export function tellLog(ground: Ground, what: string, body: JsonObject): Promise<void> {
+  return withLog(ground, async (log) => void (await log.append(`market.${what}`, body)));
 }
 
 async function withLog<T>({ places, clock }: Ground, work: (log: StyxTransport) => Promise<T>): Promise<T> {
@@ -128,12 +133,13 @@ async function judge({ rows }: Desk, { chain, box }: Trade, { job, listing: id }
   await chain[content.ok ? 'complete' : 'reject'](BigInt(job), lot.listing.content_hash);
 }
 
-/** The first of these shops that has it. Throws TalariaError `no-shop`, `no-such-listing`, `shop-…`. */
+/** The first of these shops that has it. Throws TalariaError `which-listing`, `no-shop`, `no-such-listing`, `shop-…`. */
 export async function findListing(
-  { settings }: Desk,
-  id: string,
+  { settings, rows }: Desk,
+  beginning: string,
   shop?: string,
 ): Promise<{ readonly shop: string; readonly listing: Listing }> {
+  const id = wholeId(rows, beginning);
   let last: unknown = new TalariaError('No shop is known here', {
     code: 'no-shop',
     fix: 'Say --shop URL, or set market.shops in config.yaml.',
@@ -146,6 +152,18 @@ export async function findListing(
     }
   }
   throw last;
+}
+
+const WHOLE = 66;
+
+/** As it begins on a screen: of what was seen there is one. */
+function wholeId(rows: MarketRows, beginning: string): string {
+  const ids = new Set(rows.shopsSeen().flatMap(({ listings }) => listings.map(({ id }) => id)));
+  const found = [...ids].filter((id) => id.startsWith(beginning));
+  const [id = beginning] = found;
+  if (beginning.length === WHOLE || found.length === 1) return id;
+  const fix = 'Give it whole: talaria market list shows it.';
+  throw new TalariaError(`${found.length} listings that were seen begin so`, { code: 'which-listing', fix });
 }
 
 /** What anybody reads of a listing before he pays. */

@@ -1,11 +1,23 @@
-// Owns the front of the desk: the word `market` of the command line, and its section of the settings. It has no tool, no door and no chat: neither a
-// mind nor a golem can buy or sell. Invariant: it is off until the owner turns it on, and then nothing of it is opened before he types a command.
+// Owns the front of the desk: the word `market` of the command line, and its section of the settings. It has no tool and no chat: neither a
+// mind nor a golem can buy or sell; its door tells a screen what was seen. Invariant: it is off until the owner turns it on, and then nothing of it is opened before he types a command.
+import { raceAbort } from '#base/abort.ts';
 import type { Room } from '#core/agent/room.ts';
 
 export const room: Room = {
   name: 'market',
   settings: async () => (await import('./trade-settings.ts')).marketSettings.describe('Selling and buying skills.'),
   opens: 'when-asked',
+  lends: ['market'],
+  open: async (ground) => {
+    const { LOOK_MS, lookAtShops, seenMarket } = await import('./looking.ts');
+    const { signal } = ground.background;
+    // A screen that was just opened waits for no quarter of an hour.
+    if (ground.stays) raceAbort(lookAtShops(ground), signal).catch(() => undefined);
+    return {
+      doors: { market: { seen: () => seenMarket(ground) } },
+      jobs: ground.stays ? [{ name: 'look', everyMs: LOOK_MS, run: () => lookAtShops(ground) }] : [],
+    };
+  },
   commands: async (ground) => {
     const [{ sellCommands }, { shopCommands }, { buyCommands }] = await Promise.all([
       import('./sell-commands.ts'),

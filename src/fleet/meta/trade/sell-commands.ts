@@ -5,16 +5,8 @@ import { atomicWrite } from '#base/atomic-write.ts';
 import { isoTime } from '#base/clock.ts';
 import { addressOf, type Hex } from '#base/ethereum.ts';
 import { isYes } from '#base/text.ts';
-import {
-  type AnyCommand,
-  type CommandContext,
-  type CommandOutput,
-  defineCommand,
-  failed,
-  line,
-  refused,
-  wrongUse,
-} from '#core/agent/command-spec.ts';
+import * as spec from '#core/agent/command-spec.ts';
+import { type AnyCommand, type CommandContext, type CommandOutput, line } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import { deployMarket, openChain, type Sale as Parties } from '#fleet/market/chain.ts';
 import { priceAt, signListing, split } from '#fleet/market/listing.ts';
@@ -38,6 +30,8 @@ export function sellCommands(ground: Ground): readonly AnyCommand[] {
 export const none = z.object({});
 const HASH = /^0x[0-9a-f]{64}$/;
 export const id = z.string().regex(HASH, 'must be 0x and 64 of 0-9 a-f');
+/** Of what was seen on a screen its beginning is enough. */
+export const seenId = z.string().regex(/^0x[0-9a-f]{6,64}$/, 'must be 0x and 6 to 64 of 0-9 a-f');
 
 const selling = z.object({
   skill: z.string().describe('Skill of the library; with --entry a golem'),
@@ -56,11 +50,12 @@ function sellCommand(ground: Ground): AnyCommand {
   const about = { summary: 'Sell a skill of the library', input: selling, positional: ['skill'] };
   return marketCommand(ground, 'sell clear-disk --price 0.40', about, async function* (desk, asked, context) {
     const price = priceIn(asked.price);
-    if (price === undefined) return yield wrongUse('no-price', 'What does it cost? Say --price, in dollars, as 0.40.');
+    if (price === undefined)
+      return yield spec.wrongUse('no-price', 'What does it cost? Say --price, in dollars, as 0.40.');
     if (asked.evaluator === 'agent' && packing.agentOf(desk.settings) === undefined)
-      return yield wrongUse('no-agent', 'No agent is set who could decide.', 'Set market.agent in config.yaml.');
+      return yield spec.wrongUse('no-agent', 'No agent is set who could decide.', 'Set market.agent in config.yaml.');
     const goods = await goodsOf(desk, asked);
-    if (!goods.ok) return yield refused(goods.reason, goods.detail, packing.FIXES[goods.reason]);
+    if (!goods.ok) return yield spec.refused(goods.reason, goods.detail, packing.FIXES[goods.reason]);
     yield* list(desk, goods.value, { ...asked, price, previous: asked.previous as Hex | undefined }, context);
   });
 }
@@ -95,7 +90,8 @@ async function* list(
     `costs ${dollars(price)} now, and falls to ${dollars(asked.price / 10n)}; ${sharesOf(price, packed.parties)}`,
   );
   if (!asked.yes) {
-    if (ask === undefined) return yield refused('not-confirmed', 'Nothing is listed without your yes.', 'Say --yes.');
+    if (ask === undefined)
+      return yield spec.refused('not-confirmed', 'Nothing is listed without your yes.', 'Say --yes.');
     if (!isYes(await ask('List it? [y/N] '))) return yield line('Nothing is listed.');
   }
   const listing = await signListing(packed.draft, trade.key);
@@ -122,7 +118,11 @@ function withdrawCommand(ground: Ground): AnyCommand {
   return marketCommand(ground, `withdraw 0x${'ab'.repeat(32)}`, about, async function* (desk, asked) {
     const lot = desk.rows.lot(asked.id);
     if (lot === undefined)
-      return yield failed('no-such-listing', 'It is not offered here.', 'talaria market list --mine shows what is.');
+      return yield spec.failed(
+        'no-such-listing',
+        'It is not offered here.',
+        'talaria market list --mine shows what is.',
+      );
     const { chain } = await desk.trade();
     const listing = lot.listing.id;
     if (lot.listing.seller === chain.me && (await chain.isListed(listing, chain.me)) !== undefined)
@@ -163,7 +163,7 @@ function salesCommand(ground: Ground): AnyCommand {
 }
 
 function statusCommand(ground: Ground): AnyCommand {
-  return defineCommand({
+  return spec.defineCommand({
     ...{ name: 'market status', surfaces: ['cli'], examples: ['talaria market status'], input: none },
     summary: 'Whether the market is on, what is missing, your address and what it holds',
     async *run() {
@@ -206,7 +206,7 @@ async function balanceOf(
 }
 
 function deployCommand(ground: Ground): AnyCommand {
-  return defineCommand({
+  return spec.defineCommand({
     ...{ name: 'market deploy', surfaces: ['cli'] },
     summary: 'Put a market of your own on the chain: forwarder, escrow and factory',
     input: z.object({ token: z.string().regex(own.ADDRESS).describe('USDC of that chain') }),
@@ -220,9 +220,7 @@ function deployCommand(ground: Ground): AnyCommand {
         const places = await deployMarket(rpc, own.sellerKey(ground.places.home), token.toLowerCase() as Hex, chain);
         const { escrow, factory, forwarder } = places;
         const kept = { token: places.token, escrow, factory, forwarder };
-        await ground.keep({
-          config: Object.entries(kept).map(([name, value]) => ({ path: ['market', name], value })),
-        });
+        await ground.keep({ config: Object.entries(kept).map(([name, value]) => ({ path: ['market', name], value })) });
         for (const [name, value] of Object.entries(kept)) yield line(`market.${name} ${value}`);
         yield line('They stand in config.yaml. Who trades with you sets the same.');
         yield told(kept);

@@ -4,14 +4,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { known } from '#base/errors.ts';
-import {
-  type AnyCommand,
-  type CommandContext,
-  type CommandOutput,
-  line,
-  refused,
-  wrongUse,
-} from '#core/agent/command-spec.ts';
+import * as spec from '#core/agent/command-spec.ts';
+import { type AnyCommand, type CommandContext, type CommandOutput, line } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import { serveCatalogue } from '#fleet/market/catalogue.ts';
 import { type Listing, priceAt } from '#fleet/market/listing.ts';
@@ -19,7 +13,7 @@ import { dollars } from '#fleet/market/market-rows.ts';
 import { searchShop } from '#fleet/market/purchase.ts';
 import { type Desk, findListing, marketCommand, publish, seen, shopOf, type Trade, told } from './desk.ts';
 import { readLot } from './packing.ts';
-import { id } from './sell-commands.ts';
+import { seenId } from './sell-commands.ts';
 
 export function shopCommands(ground: Ground): readonly AnyCommand[] {
   return [listCommand(ground), showCommand(ground), serveCommand(ground), agentCommand(ground)];
@@ -46,7 +40,11 @@ function listCommand(ground: Ground): AnyCommand {
     if (mine) return yield* listMine(desk);
     const shops = shop === undefined ? desk.settings.shops : [shop];
     if (shops.length === 0)
-      return yield wrongUse('no-shop', 'No shop is known here.', 'Say --shop URL, or set market.shops in config.yaml.');
+      return yield spec.wrongUse(
+        'no-shop',
+        'No shop is known here.',
+        'Say --shop URL, or set market.shops in config.yaml.',
+      );
     const words = search.split(/\s+/).filter(Boolean);
     const found: (Listing & { readonly shop: string })[] = [];
     for (const one of shops)
@@ -73,7 +71,7 @@ async function* listMine(desk: Desk): AsyncGenerator<CommandOutput> {
 
 function showCommand(ground: Ground): AnyCommand {
   const input = z.object({
-    id,
+    id: seenId,
     shop: z.string().optional().describe('Address of a shop; default those of market.shops'),
   });
   const about = { summary: 'One listing: how it begins, its price, confidence and lineage', input, positional: ['id'] };
@@ -150,9 +148,10 @@ function agentCommand(ground: Ground): AnyCommand {
 
 async function* takeLot({ rows }: Desk, trade: Trade, path: string): AsyncGenerator<CommandOutput> {
   const stats = known(() => statSync(path));
-  if (!stats?.isFile() || stats.size > MOST_LOT) return yield wrongUse('no-such-file', `There is no lot at ${path}.`);
+  if (!stats?.isFile() || stats.size > MOST_LOT)
+    return yield spec.wrongUse('no-such-file', `There is no lot at ${path}.`);
   const lot = await readLot(readFileSync(path, 'utf8'), trade);
-  if (!lot.ok) return yield refused(lot.reason, lot.detail, 'Ask the seller to hand it over again.');
+  if (!lot.ok) return yield spec.refused(lot.reason, lot.detail, 'Ask the seller to hand it over again.');
   const { id: listing, name } = lot.value.listing;
   await rows.addLot(lot.value);
   // Its seller told of it.
