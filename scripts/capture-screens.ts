@@ -4,17 +4,14 @@
  * `talaria clade`, Hearth by `talaria attach` and the others by `talaria run`, which lives the golem meanwhile.
  */
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { systemClock } from '#base/clock.ts';
-import { addressOf, type Hex, newKey } from '#base/ethereum.ts';
-import { signListing } from '#fleet/market/listing.ts';
-import { openMarketRows } from '#fleet/market/market-rows.ts';
 import type { WindowName } from '#surfaces/tui/event-table.ts';
 import { WINDOW_NAMES, WINDOWS } from '#surfaces/tui/windows.ts';
+import { offer } from './capture/market-offers.ts';
 import { svgOf } from './capture/terminal-picture.ts';
 
 const SIZES = ['80x24', '200x60'];
@@ -53,37 +50,6 @@ function settle(home: string): void {
   say('golem', 'create', 'ledger', '--domain', 'watch', '--dir', work);
   say('golem', 'run', 'ledger', '--ticks', '1');
 }
-
-/** The market is on, and a shop was looked at just now. */
-async function offer(home: string): Promise<void> {
-  const shop = 'https://skills.example';
-  appendFileSync(join(home, 'config.yaml'), `market: {enabled: true, shops: [${shop}]}\n`);
-  const seller = newKey();
-  const listings = OFFERS.map(([name, category, price, confidence, validated_count], at) => {
-    const hash = `0x${String(at + 1).repeat(64)}` as const;
-    const of = { item: 'skill', version: 1, lineage: ['bea-gen1'], preview: `# ${name}`, chain_id: 84_532 } as const;
-    const hashes = { content_hash: hash, ciphertext_hash: hash, key_commit: hash, base_price: String(price) };
-    const places = {
-      splitter: hash.slice(0, 42) as Hex,
-      escrow: hash.slice(0, 42) as Hex,
-      evaluator: 'buyer',
-    } as const;
-    const about = { name, category, confidence, validated_count, listed_at: Date.now() - at * DAY_MS };
-    return { ...of, ...hashes, ...places, ...about, agent: { address: places.escrow, key: hash.slice(2) } };
-  });
-  const rows = openMarketRows(home, systemClock);
-  const address = await addressOf(seller);
-  await rows.seeShop(shop, await Promise.all(listings.map((one) => signListing({ ...one, seller: address }, seller))));
-  rows.close();
-}
-
-const DAY_MS = 86_400_000;
-/** Price in micro-USDC when it was new. */
-const OFFERS = [
-  ['clear-disk', 'ops/disks', 400_000, 0.81, 7],
-  ['renew-certificate', 'ops/tls', 1_200_000, 0.93, 21],
-  ['flaky-suite', 'coding/tests', 250_000, 0.64, 4],
-] as const;
 
 function env(home: string): Record<string, string> {
   const { PATH = '', LANG = 'C.UTF-8' } = process.env;

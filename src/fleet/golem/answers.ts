@@ -10,7 +10,7 @@ import type { AnswerLine, GolemAnswer, GolemsDoor, Night, Question } from '#flee
 import { homeLogPath, openHomeLog } from '#fleet/styx/home-log.ts';
 import { bundleText, signBundle } from '#mind/skills/format/testament.ts';
 import { ARCHETYPES } from './domains/domain.ts';
-import { golemNames, type OpenGolem, openGolem, readKey } from './golem-home.ts';
+import { findGolem, golemNames, type OpenGolem, openGolem, readKey } from './golem-home.ts';
 import type { GolemEvent } from './hooks.ts';
 import { inHome, whyLines, whySkill } from './looking-commands.ts';
 import { stateOf, tickLine } from './told.ts';
@@ -29,6 +29,10 @@ export function golemsDoor(ground: Ground): GolemsDoor {
     ask: (name, question) => reading(ground, name, (golem) => answer(ground, golem, question)),
     create: (asked, cwd) => typed(ground, 'create', { ...asked }, { cwd, signal: new AbortController().signal }),
     retire: (name, signal) => typed(ground, 'retire', { name, yes: true }, { cwd: places.home, signal }),
+    purse: async (name) => {
+      const found = findGolem(places.home, name);
+      return found.ok ? readKey(found.value) : undefined;
+    },
     tags: async (domain, archetype) => {
       const own = Object.entries(ARCHETYPES).find(([id]) => id === domain)?.[1];
       const found = (own ?? Object.values(ARCHETYPES).flat()).find(({ name }) => name === archetype);

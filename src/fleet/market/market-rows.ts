@@ -44,6 +44,8 @@ const schema: RoomSchema = {
       `CREATE TABLE purchases(${PURCHASES.join(', ')}) WITHOUT ROWID`,
       'CREATE INDEX purchases_by_day ON purchases(purse, day)',
       `CREATE TABLE shops_seen(shop TEXT PRIMARY KEY, listings ${TEXT}, failed TEXT, at INTEGER NOT NULL) WITHOUT ROWID`,
+      `CREATE TABLE allowances(golem TEXT PRIMARY KEY, word ${TEXT}) WITHOUT ROWID`,
+      `CREATE TABLE spent(nonce TEXT PRIMARY KEY, purse ${TEXT}, day ${TEXT}, amount INTEGER NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID`,
       `CREATE TABLE reviews(job TEXT PRIMARY KEY, listing ${TEXT}, review ${TEXT}, at INTEGER NOT NULL) WITHOUT ROWID`,
     ].join(';'),
   ],
@@ -315,6 +317,33 @@ export class MarketRows {
     return this.#database
       .all<PurchaseRow>('SELECT * FROM purchases ORDER BY at DESC, id LIMIT ?', limit)
       .map(purchaseOf);
+  }
+
+  /** What its owner signed that a golem may pay, as JSON; undefined: nothing any more. */
+  async allow(golem: string, word: string | undefined): Promise<void> {
+    await this.#write(() => {
+      this.#database.run('DELETE FROM allowances WHERE golem = ?', golem);
+      if (word !== undefined) this.#database.run('INSERT INTO allowances VALUES(?, ?)', golem, word);
+    });
+  }
+
+  allowances(): readonly { readonly golem: string; readonly word: string }[] {
+    return this.#database.all('SELECT golem, word FROM allowances ORDER BY golem');
+  }
+
+  /** What a golem signed for Meta. False: with it the day would be dearer than that. Micro-USDC. */
+  spend({ nonce, purse, amount }: Pick<Purchase, 'nonce' | 'purse' | 'amount'>, perDay: number): Promise<boolean> {
+    const at = this.#clock.now();
+    return this.#write(() => {
+      if (amount > perDay - this.paidToday(purse)) return false;
+      this.#database.run('INSERT INTO spent VALUES(?, ?, ?, ?, ?)', nonce, purse, localDay(at), amount, at);
+      return true;
+    });
+  }
+
+  paidToday(purse: Hex): number {
+    const sql = 'SELECT coalesce(sum(amount), 0) AS sum FROM spent WHERE purse = ? AND day = ?';
+    return this.#database.get<{ sum: number }>(sql, purse, localDay(this.#clock.now()))?.sum ?? 0;
   }
 
   /** What a shop said when it was looked at; `failed`: why it said nothing, and then what it said before stands. */

@@ -298,7 +298,8 @@ async function whyNot(
 /** What the owner allows, micro-USDC, and what is meant to be bought. */
 export interface Wish {
   readonly via: Via;
-  readonly payTo: Hex;
+  /** Absent: whoever asks. */
+  readonly payTo?: Hex;
   readonly evaluator: Hex;
   /** The most that this may cost: the listing's price, and the owner's limit of one payment. */
   readonly most: bigint;
@@ -370,7 +371,7 @@ function isWished(chain: Chain, offer: PaymentRequirements, { via, payTo, evalua
     offer.network === networkOf(chain) &&
     lower(offer.asset) === lower(chain.places.token);
   const isPayee =
-    lower(offer.payTo) === lower(payTo) &&
+    (payTo === undefined || lower(offer.payTo) === lower(payTo)) &&
     /^\d{1,30}$/.test(offer.amount) &&
     BigInt(offer.amount) > 0n &&
     BigInt(offer.amount) <= most;

@@ -10,6 +10,7 @@ import { isJsonObject } from '#base/json.ts';
 import { lazy } from '#base/lazy.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { Doors, Ground } from '#core/agent/room.ts';
+import { GOLEM_PROVIDERS } from '#core/model/providers/golem-providers.ts';
 import { isLocalAddress } from '#core/model/providers/provider-options.ts';
 import type { AnswerLine, GolemAnswer, GolemsDoor, Question, SeenGolem, Word } from '#fleet/styx/clade.ts';
 import { homeLogPath, openHomeLog, type StyxRow, type StyxTransport } from '#fleet/styx/home-log.ts';
@@ -24,12 +25,14 @@ export const cladeSettings = z.object({
   payer: z
     .enum(['local', 'api_key', 'sponsor'])
     .default('api_key')
-    .describe('Who pays for what Meta asks: your own models, or only one on your own hardware.'),
+    .describe(
+      'Who pays for what Meta asks: you, by key; nobody, on your own hardware; or a golem that you allowed it.',
+    ),
   model: z
     .string()
     .default('')
     .describe(
-      '`provider/model` that Meta asks instead of the tiers’ own; with payer local it must be one on your own hardware.',
+      '`provider/model` that Meta asks instead of the tiers’ own; with payer local one on your own hardware, with sponsor one that takes x402.',
     ),
 });
 
@@ -162,33 +165,67 @@ async function doorOf<Name extends keyof Doors>(ground: Ground, name: Name): Pro
   }
 }
 
-const providers = z.record(z.string(), z.looseObject({ base_url: z.string().optional() })).default({});
+const provider = z.looseObject({
+  ...{ base_url: z.string().optional(), default_model: z.string().optional(), payment: z.string().optional() },
+});
+const providers = z.record(z.string(), provider).default({});
+
+interface Payment {
+  readonly model?: string;
+  /** Why nobody is asked. */
+  readonly why?: string;
+  /** Of the owner's own hardware, for when no golem pays. */
+  readonly instead?: string | undefined;
+}
 
 /** Who is asked, or why nobody is. */
-async function payment(ground: Ground): Promise<{ readonly model?: string; readonly why?: string }> {
+async function payment(ground: Ground): Promise<Payment> {
   const mind = await ground.open();
   const { payer, model } = mind.config('clade', cladeSettings);
-  const why = payer === 'api_key' ? undefined : notLocal(payer, model, mind.config('providers', providers));
-  if (why !== undefined) return { why };
+  const known = mind.config('providers', providers);
+  const [name = ''] = model.split('/');
+  const { base_url: url } = known[name] ?? {};
+  const isOwn = name === 'llama' || (url !== undefined && isLocalAddress(url));
+  const isSponsored =
+    payer === 'sponsor' && (known[name]?.payment === 'x402' || SPONSORED.has(name)) && url !== undefined;
+  if (isSponsored) return { model, instead: ownModel(known) };
+  if (payer !== 'api_key' && !isOwn) return { why: notAsked(payer, model) };
   if (model !== '') return { model };
   return mind.answering() === 'T0' ? { why: NO_MODEL } : {};
 }
 
 export const NO_MODEL = 'no model is set up';
+/** By their row they are paid call by call. */
+const SPONSORED = new Set(GOLEM_PROVIDERS.flatMap(({ name, paidBy }) => (paidBy ? [name] : [])));
 
-/** A golem that sponsors comes with the market; until then, as with `local`, only the owner's own hardware is asked. */
-function notLocal(payer: 'local' | 'sponsor', model: string, known: z.output<typeof providers>): string | undefined {
-  const [name = ''] = model.split('/');
-  const { base_url: url } = known[name] ?? {};
-  if (name === 'llama' || (url !== undefined && isLocalAddress(url))) return undefined;
-  const what = model === '' ? 'is not set' : `${model} is not on your own hardware`;
-  const sponsor = payer === 'sponsor' ? 'no golem can sponsor yet (not-configured), and ' : '';
-  return `payer ${payer}: ${sponsor}clade.model ${what}; only typed commands are understood.`;
+function ownModel(known: z.output<typeof providers>): string | undefined {
+  const isOwn = ({ base_url: url, payment: how }: z.output<typeof provider>) =>
+    how !== 'x402' && url !== undefined && isLocalAddress(url);
+  const found = Object.entries(known).find(([, one]) => isOwn(one) && one.default_model !== undefined);
+  return found && `${found[0]}/${found[1].default_model}`;
+}
+
+function notAsked(payer: 'local' | 'sponsor', model: string): string {
+  const how = payer === 'sponsor' ? 'is paid by no golem (its provider has no payment: x402), nor' : 'is not';
+  const what = model === '' ? 'is not set' : `${model} ${how} on your own hardware`;
+  return `payer ${payer}: clade.model ${what}; only typed commands are understood.`;
 }
 
 async function askModel(ground: Ground, asked: AskModel, signal: AbortSignal): Promise<Result<Said>> {
-  const { model, why } = await payment(ground);
+  const { model, why, instead } = await payment(ground);
   if (why !== undefined) return refuse('no-model', why);
+  const said = await askOne(ground, asked, model, signal);
+  if (said.ok || model === undefined || instead === undefined) return said;
+  const other = await askOne(ground, asked, instead, signal);
+  return other.ok ? ok({ ...other.value, model: `${other.value.model} (instead of ${said.detail})` }) : said;
+}
+
+async function askOne(
+  ground: Ground,
+  asked: AskModel,
+  model: string | undefined,
+  signal: AbortSignal,
+): Promise<Result<Said>> {
   const request = {
     ...asked,
     purpose: 'route',

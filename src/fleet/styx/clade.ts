@@ -22,6 +22,8 @@ declare module '#core/agent/room.ts' {
     readonly market: {
       /** From what is kept: nobody is asked. Undefined: the owner has it off. */
       seen(): Promise<MarketSeen | undefined>;
+      /** What pays what a 402 asks for (both x402, version 2). Throws TalariaError `market-off`, `no-sponsor`, `over-allowance`, and of the chain. */
+      pay(required: string, purpose: string): Promise<string>;
     };
   }
 }
@@ -220,6 +222,8 @@ export interface GolemsDoor {
   create(asked: CreateGolem, cwd: string): Promise<Result<{ readonly name: string; readonly root: string }>>;
   /** Of one that does not run; one that runs is told by a word. Path of the testament. */
   retire(name: string, signal: AbortSignal): Promise<Result<{ readonly testament: string }>>;
+  /** Its private key, 64 hex characters: what it pays with, by its owner's word. Undefined: it has none here. */
+  purse(name: string): Promise<string | undefined>;
   /** Rest of what it is for: its archetype's tags; `all`: it is given everything. */
   tags(domain: string, archetype: string): Promise<readonly string[] | 'all'>;
 }

@@ -12,7 +12,7 @@ import { canonicalJson, type JsonValue } from '#base/json.ts';
 import { privateFolder, readIfThere } from '#base/platform.ts';
 
 /** What a body is signed for. */
-export type SignedAs = 'word' | 'kit' | 'birth';
+export type SignedAs = 'word' | 'kit' | 'birth' | 'allowance';
 
 export interface Signature {
   /** Public key: `ed25519:` and 43 characters. */

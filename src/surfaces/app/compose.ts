@@ -68,7 +68,10 @@ export async function composeAgent(place: Place): Promise<App> {
     const variables = childEnvironment(home, environment, loaded.config, secrets);
     const tools = composeTools(options, { ...place, childEnvironment: variables });
     endings.add(() => tools.close());
-    const models = await composeModels(options, { ...place, reflex: tools.reflex.client, notice: place.modelNotice });
+    const models = await composeModels(options, {
+      ...{ ...place, reflex: tools.reflex.client, notice: place.modelNotice },
+      pay: async (required, purpose) => (await rooms.door('market')).pay(required, purpose),
+    });
     endings.add(() => models.desk.close());
     endings.add(() => settle(place));
     place.late.seat = {

@@ -32,10 +32,12 @@ const REACH_ROWS = ['test/requirements/reach.ts', 'test/requirements/core-later.
 
 /** Of the market's desk, which goes with the protocol and with Meta. */
 const DESK = {
-  files: ['docs/guide/market.md', 'scripts/demo-market.ts'],
+  files: ['docs/guide/market.md', 'scripts/demo-market.ts', 'scripts/capture/market-offers.ts'],
   lines: [
     { file: 'src/surfaces/app/rooms.ts', cut: /^ {2}market: .*\n/m, isShared: true },
     { file: 'package.json', cut: /^ {4}"demo:market": .*\n/m, isShared: true },
+    { file: 'scripts/capture-screens.ts', cut: /^import \{ offer \} .*\n/m, isShared: true },
+    { file: 'scripts/capture-screens.ts', cut: /^ {4}await offer\(.*\n/m, isShared: true },
     { file: 'README.md', cut: /^\| `talaria market` .*\n/m, isShared: true },
     { file: 'README.md', cut: /\[the market\]\(docs\/guide\/market\.md\) · /, isShared: true },
   ],

@@ -91,6 +91,7 @@ export function createCladeStage(t: TestContext, options: StageOptions = {}) {
       ended.push(name);
       return { ok: true, value: { testament: `${name}-gen1.json` } };
     },
+    purse: async () => undefined,
     tags: async () => 'all',
   };
   const home = groundOf(t, { environment: stage.environment, clock });

@@ -67,7 +67,7 @@ test('off, nothing is made: each command says how it is turned on', async (t) =>
     withdraw: { id },
     review: { purchase: id, stars: 1, text: 'x' },
   };
-  const none = ['list', 'sales', 'serve', 'agent', 'purchases', 'resume'].map((name) => [name, {}] as const);
+  const none = ['list', 'sales', 'serve', 'agent', 'purchases', 'resume', 'allow'].map((name) => [name, {}] as const);
   for (const [name, input] of [...Object.entries(calls), ...none]) {
     const { failure } = await run(name, input);
     assert.deepEqual([failure?.code, failure?.exitCode], ['market-off', 2], name);
@@ -220,3 +220,14 @@ verifies(
     await opened?.close?.();
   },
 );
+
+verifies('RQ.3', 'what a golem may pay wants how much, until when, and a golem that lives', async (t) => {
+  const { run } = await desk(t);
+  const codes = [
+    await run('allow', { golem: 'ada' }),
+    await run('allow', { golem: 'ada', 'per-day': 1 }),
+    await run('allow', { golem: 'ada', 'per-day': 1, until: '2999-01-01' }),
+  ].map(({ failure }) => failure?.code);
+  assert.deepEqual(codes, ['how-much', 'no-such-golem', 'no-such-golem']);
+  assert.match((await run('allow')).text, /^No golem may pay/);
+});

@@ -143,7 +143,7 @@ export function golemsOf(states: readonly GolemState[]): GolemsDoor {
   const never = () => Promise.reject(new Error('nobody asks this of a screen'));
   const bundle = JSON.stringify({ skills: [{ name: 'disk-full', confidence: 0.7 }] });
   const ask: GolemsDoor['ask'] = async (golem) => ({ ok: true, value: { golem, lines: [], value: bundle } });
-  return { states: async () => states, ask, create: never, retire: never, tags: never };
+  return { states: async () => states, ask, create: never, retire: never, purse: never, tags: never };
 }
 
 type Ground = ReturnType<typeof groundOf>;

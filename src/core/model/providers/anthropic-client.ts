@@ -28,6 +28,7 @@ export function createAnthropicClient(options: ProviderClientOptions): ModelClie
         id,
         traits,
         options,
+        purpose: request.purpose,
         open: async (exchange) => {
           const { createAnthropic } = await import('@ai-sdk/anthropic');
           // A key is always given: the library would look for one in the environment otherwise.

@@ -22,7 +22,8 @@ export const GOLEM_PROVIDERS: readonly {
 ];
 
 /** Said with the name of the provider before it. */
-export const UNPAID = 'is not configured: it is paid by x402 from a wallet, and nothing here pays that way yet';
+export const UNPAID =
+  'is not configured: it is paid by x402, call by call, as only what Meta asks is; its base_url is wanted';
 
 interface InferenceTable {
   readonly name: string;

@@ -1,12 +1,14 @@
 // Owns one HTTP exchange with a model endpoint: the request over node:http and node:https (connections that are kept, proxies, decompression),
 // its bounds, its redirects, its abort, and what counts as an answer at all. In place of `fetch`, whose library costs a start a third of the
 // time until the request leaves. Knows no wire format. Invariants: every way in which the exchange can fail ends in one ModelError or in the
-// abort reason, kept in `failure`; a request goes to exactly the address that was given, or on within its origin, and is never sent again;
+// abort reason, kept in `failure`; a request goes to exactly the address that was given, or on within its origin, and is sent again only with the
+// payment that a 402 asked for;
 // `close` leaves no open socket and no timer.
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { raceAbort } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
+import { errorText, TalariaError } from '#base/errors.ts';
 import { parseJsonObject } from '#base/json.ts';
 import { ModelError } from '../model-client.ts';
 import { type HeaderValues, inBandFailure, isHtml, networkFailure, saidBy, statusFailure } from './model-failure.ts';
@@ -26,6 +28,8 @@ export interface ExchangeOptions {
   readonly model?: string;
   readonly timeouts?: ModelTimeouts;
   readonly clock: Clock;
+  /** What a 402 asks for, to what pays it; rejects when nobody pays. */
+  readonly pay?: (required: string) => Promise<string>;
   /** `stream` refuses an answer that is no event stream; `json` refuses one that is no JSON. */
   readonly expect: 'stream' | 'json';
 }
@@ -80,8 +84,18 @@ export function openExchange(options: ExchangeOptions, parent: AbortSignal): Exc
       if (over !== undefined) end(overBound(endpoint, over));
     };
     const request = { ...plainRequest(init), ...waysOf(endpoint), signal: controller.signal, onSent, onBytes };
-    const answer = await sendFollowing(String(address), request).finally(onSent);
+    let answer = await sendFollowing(String(address), request).finally(onSent);
     answered = true;
+    const required = answer.status === 402 ? answer.headers.get('payment-required') : undefined;
+    if (options.pay && required) {
+      await answer.body.cancel();
+      const paid = await options.pay(required).catch((error: unknown) => {
+        failure ??= unpaid(endpoint, error);
+        throw failure;
+      });
+      const headers = { ...request.headers, 'PAYMENT-SIGNATURE': paid };
+      answer = await sendFollowing(String(address), { ...request, headers });
+    }
     cancelTotal = startTotal();
     idle();
     const problem = await problemOf(answer, options);
@@ -134,6 +148,13 @@ function plainRequest({
     pairs.flatMap(([name, value]) => (name && value !== undefined ? [[name, String(value)]] : [])),
   );
   return { method, headers: named, ...(typeof body === 'string' ? { body } : {}) };
+}
+
+function unpaid({ provider }: Endpoint, cause: unknown): ModelError {
+  return new ModelError(`nobody pays for the call of ${provider}: ${errorText(cause)}`, {
+    ...{ code: 'model-auth', status: 402, cause },
+    fix: cause instanceof TalariaError && cause.fix ? cause.fix : 'Ask another model.',
+  });
 }
 
 function timeout(message: string): ModelError {

@@ -186,6 +186,7 @@ export function createOpenAiClient(options: ProviderClientOptions): ModelClient 
         id,
         traits,
         options,
+        purpose: request.purpose,
         open: (exchange) => openChat(exchange, endpoint, JSON.stringify(chatBody(request, rules))),
         replay: (piece) => (replayReasoning && piece.type === 'reasoning-end' ? FIELD : undefined),
         cutWithoutReason: false,

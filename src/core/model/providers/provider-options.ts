@@ -33,6 +33,12 @@ export interface ModelTimeouts {
   readonly totalMs?: number;
 }
 
+/**
+ * Pays for one call: from what a 402 asks for (`PAYMENT-REQUIRED`) to what the call is sent with again (`PAYMENT-SIGNATURE`), both of x402, version 2.
+ * Rejects with the reason when nobody pays for this purpose.
+ */
+export type Pay = (required: string, purpose: string) => Promise<string>;
+
 export interface ProviderClientOptions {
   readonly endpoint: Endpoint;
   /** Id as the endpoint knows it. The client's own id is `<provider>/<model>`. */
@@ -44,6 +50,8 @@ export interface ProviderClientOptions {
   readonly cacheTtl?: CacheTtl;
   /** Bytes of pictures, by their hash; absent: it sees none. */
   readonly bytesOf?: (hash: string) => Buffer | undefined;
+  /** Absent: a 402 is a failure. */
+  readonly pay?: Pay;
   readonly clock?: Clock;
 }
 

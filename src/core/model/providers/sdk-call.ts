@@ -14,6 +14,7 @@ import {
   type ModelEvent,
   type ModelTraits,
   NO_USAGE,
+  type Purpose,
   type Usage,
 } from '../model-client.ts';
 import { bareModelName, PRICE_TABLE, type Price } from '../model-table.ts';
@@ -31,6 +32,8 @@ export interface SdkCall {
   readonly id: string;
   readonly traits: ModelTraits;
   readonly options: ProviderClientOptions;
+  /** Why it is made. */
+  readonly purpose: Purpose;
   /** Sends the request through the exchange and gives the library's stream of parts; loads the library at first use. */
   readonly open: (exchange: Exchange) => Promise<SdkStream>;
   readonly replay: EventReaderOptions['replay'];
@@ -40,11 +43,12 @@ export interface SdkCall {
 
 export async function* streamSdkCall(work: SdkCall, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   throwIfAborted(signal);
-  const { endpoint, model, timeouts, clock = systemClock } = work.options;
-  const exchange = openExchange(
-    { endpoint, model, clock, expect: 'stream', ...(timeouts ? { timeouts } : {}) },
-    signal,
-  );
+  const { endpoint, model, timeouts, pay, clock = systemClock } = work.options;
+  const more = {
+    ...(timeouts ? { timeouts } : {}),
+    ...(pay ? { pay: (required: string) => pay(required, work.purpose) } : {}),
+  };
+  const exchange = openExchange({ endpoint, model, clock, expect: 'stream', ...more }, signal);
   const reader = createEventReader({
     replay: work.replay,
     failure: (error) => partFailure(endpoint, error, exchange, work.options),

@@ -31,6 +31,10 @@ const provider = z.object({
   base_url: z.string().optional().describe('Address up to and including `/v1`.'),
   api_key: z.string().optional().describe(`Reference to a variable, \`\${NAME}\`; keys belong in .env.`),
   default_model: modelName.optional().describe('Model when none is named.'),
+  payment: z
+    .enum(['key', 'x402'])
+    .optional()
+    .describe('x402: a call at a time, from the purse of a golem that may pay for Meta.'),
   path: z
     .string()
     .optional()

@@ -18,7 +18,7 @@ import { type ModelOverrides, modelTraits } from '#core/model/model-table.ts';
 import { createAnthropicClient } from '#core/model/providers/anthropic-client.ts';
 import { UNPAID } from '#core/model/providers/golem-providers.ts';
 import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
-import type { ProviderClientOptions } from '#core/model/providers/provider-options.ts';
+import type { Pay, ProviderClientOptions } from '#core/model/providers/provider-options.ts';
 import { withToolStrategy } from '#core/model/tool-mode.ts';
 import type { Config } from '../home/config-schema.ts';
 import type { Home } from '../home/home.ts';
@@ -34,6 +34,8 @@ export interface ClientSurroundings {
   readonly clock: Clock;
   readonly lists: ModelLists;
   readonly locals: LocalModels;
+  /** Of calls that are paid one by one. */
+  readonly pay?: Pay;
 }
 
 /** What is sent when neither a name nor a list is to be had; servers with one model take any name. */
@@ -56,9 +58,10 @@ export function buildClient(provider: FoundProvider, model: string, how: HowToBu
 
 /** One that waits for no reload. */
 export function plainClient(provider: FoundProvider, model: string, { tier, surroundings }: HowToBuild): ModelClient {
-  const { clock, config, lists } = surroundings;
-  const { name, kind, baseUrl, apiKey, proxies } = provider;
-  if (providerRow(name)?.paidBy) return absentClient(`${name}/${model}`, `${name} ${UNPAID}`);
+  const { clock, config, lists, pay } = surroundings;
+  const { name, kind, baseUrl, apiKey, proxies, settings } = provider;
+  const isPaid = settings.payment === 'x402';
+  if (providerRow(name)?.paidBy && !isPaid) return absentClient(`${name}/${model}`, `${name} ${UNPAID}`);
   if (kind === 'llama') {
     const file = provider.files?.find((one) => one.model === model);
     const overrides = overridesOf({ ...provider, settings: file?.settings ?? {} }, model, lists);
@@ -76,6 +79,7 @@ export function plainClient(provider: FoundProvider, model: string, { tier, surr
     tier,
     overrides: overridesOf(provider, model, lists),
     cacheTtl: config.prompt_caching.cache_ttl,
+    ...(isPaid && pay ? { pay } : {}),
     bytesOf: (hash) => openBlobs(surroundings.home.blobs).read(hash),
     clock,
   };

@@ -115,7 +115,7 @@ function fromConfig(
   variables: Variables,
 ): Result<FoundProvider, 'missing-key' | 'no-address' | 'not-configured'> {
   const row = providerRow(name);
-  if (row?.paidBy) return refuse('not-configured', `${name} ${UNPAID}`);
+  if (row?.paidBy && !settings.base_url) return refuse('not-configured', `${name} ${UNPAID}`);
   const kind = settings.kind ?? row?.kind ?? 'openai';
   const address = settings.base_url ?? (row && addressOf(row, variables));
   if (!address) return refuse('no-address', `providers.${name} has no base_url`);
@@ -133,7 +133,7 @@ function fromConfig(
     aggregator: row?.aggregator ?? false,
     local: isLocalAddress(baseUrl.value),
     reason: `config.yaml sets ${name} up`,
-    settings,
+    settings: row?.paidBy ? { ...settings, payment: row.paidBy } : settings,
   });
 }
 

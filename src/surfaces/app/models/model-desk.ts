@@ -5,6 +5,7 @@ import { TalariaError } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { createCascade } from '#core/model/cascade.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
+import type { Pay } from '#core/model/providers/provider-options.ts';
 import type { AppOptions, ModelInfo } from '../app.ts';
 import { type LoadedConfig, loadConfig } from '../home/config.ts';
 import type { Home } from '../home/home.ts';
@@ -43,6 +44,7 @@ export interface ModelParts {
   readonly background: Background;
   readonly reflex: ModelClient;
   readonly notice: (text: string) => void;
+  readonly pay: Pay;
   /** Work for after the first turn. */
   readonly later: (name: string, work: () => Promise<unknown>) => void;
 }
@@ -64,7 +66,7 @@ export async function composeModels(options: AppOptions, parts: ModelParts): Pro
   const fixed = options.extra?.client;
   const isAlone = firstChoice(search.providers) === undefined && fixed === undefined && options.model !== 'reflex';
   const providers = [...(isAlone ? await findLocal(lists, parts) : []), ...search.providers];
-  const surroundings = { home, config: loaded.config, clock, lists, locals: createLocalModels(home) };
+  const surroundings = { home, config: loaded.config, clock, lists, locals: createLocalModels(home), pay: parts.pay };
   const desk = await openModelDesk(
     {
       surroundings,

@@ -15,7 +15,7 @@ export interface ProviderRow {
   readonly defaultModel?: string;
   /** Offers models of other providers under `maker/model` names. */
   readonly aggregator?: true;
-  /** A call at a time, from a wallet: nothing here does that yet, so it is never asked. */
+  /** A call at a time, from a purse: asked for what Meta asks alone, where `base_url` is set. */
   readonly paidBy?: 'x402';
   /** Where a person gets a key. */
   readonly keysAt: string;
