@@ -234,7 +234,12 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       ...['docs/guide/clade.md', 'bench/clade-meta.ts', 'test/deep/golem-clade.test.ts', 'test/fixtures/clade'],
       ...['docs/guide/library.md', 'bench/clade-library.ts', 'test/deep/golem-library.test.ts'],
       ...['test/real/smollm2-clade.test.ts', 'test/real/market/market.test.ts', 'test/real/market/demo.test.ts'],
-      ...['test/real/market/trade-stage.ts', 'test/real/market/killed-trader.ts', ...DESK.files],
+      ...[
+        'test/real/market/trade-stage.ts',
+        'test/real/market/killed-trader.ts',
+        'test/real/market/sponsor.test.ts',
+        ...DESK.files,
+      ],
     ],
     lines: [
       ...DESK.lines,
