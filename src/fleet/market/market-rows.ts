@@ -28,7 +28,7 @@ const KEYS_GIVEN = [
 const PURCHASES = [
   ...['id TEXT PRIMARY KEY', `shop ${TEXT}`, `listing ${TEXT}`, `listing_id ${TEXT}`, `via ${TEXT}`, `purse ${TEXT}`],
   ...['amount INTEGER NOT NULL', `box ${TEXT}`, `payment ${TEXT}`, `state ${TEXT}`, `nonce ${TEXT}`, 'job TEXT'],
-  ...['content BLOB', 'why TEXT', `day ${TEXT}`, 'at INTEGER NOT NULL'],
+  ...['content BLOB', 'why TEXT', `day ${TEXT}`, 'at INTEGER NOT NULL', 'file TEXT'],
 ];
 
 const schema: RoomSchema = {
@@ -131,6 +131,8 @@ export interface Purchase {
   /** Why it ended as it did. */
   readonly why: string | null;
   readonly at: number;
+  /** Where its owner wants it, instead of the library. */
+  readonly file: string | null;
 }
 
 export class MarketRows {
@@ -253,7 +255,7 @@ export class MarketRows {
 
   /** Throws TalariaError `over-allowance`, `already-bought`. `perDay`: micro-USDC of one purse within a local day, whoever asks. */
   async sign(purchase: Omit<Purchase, 'state' | 'job' | 'content' | 'why' | 'at'>, perDay: number): Promise<void> {
-    const { id, shop, listing, via, purse, amount, box, payment, nonce } = purchase;
+    const { id, shop, listing, via, purse, amount, box, payment, nonce, file } = purchase;
     const at = this.#clock.now();
     const day = localDay(at);
     await this.#write(() => {
@@ -266,8 +268,8 @@ export class MarketRows {
         );
       }
       this.#database.run(
-        `INSERT INTO purchases VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, 'signed', ?, NULL, NULL, NULL, ?, ?)`,
-        ...[id, shop, JSON.stringify(listing), listing.id, via, purse, amount, box, payment, nonce, day, at],
+        `INSERT INTO purchases VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, 'signed', ?, NULL, NULL, NULL, ?, ?, ?)`,
+        ...[id, shop, JSON.stringify(listing), listing.id, via, purse, amount, box, payment, nonce, day, at, file],
       );
     });
   }

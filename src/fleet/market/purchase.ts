@@ -54,7 +54,12 @@ async function listingOf(given: unknown, id?: string): Promise<Listing> {
 /** @param id of the listing. Throws TalariaError, with nothing signed: of the listing, `offer-refused`, `over-allowance`, `already-bought`; with it signed, as `goOn`. */
 export async function buy(
   ground: BuyerGround,
-  { shop, id, via }: { readonly shop: string; readonly id: string; readonly via: Via },
+  {
+    shop,
+    id,
+    via,
+    file = null,
+  }: { readonly shop: string; readonly id: string; readonly via: Via; readonly file?: string | null },
 ): Promise<Purchase> {
   const { chain, rows, clock, limits } = ground;
   const listing = await readListing(shop, id);
@@ -78,7 +83,7 @@ export async function buy(
   const wish = { via, payTo: listing.splitter, evaluator, most, description: describeJob(listing.id, box.publicKey) };
   const signed = await signPayment(chain, ground.key, offers, wish);
   const { amount, nonce, header, validBefore } = signed;
-  const row = { id: newId('purchase'), shop, listing, via, purse: chain.me, amount: Number(amount), nonce };
+  const row = { id: newId('purchase'), shop, listing, via, purse: chain.me, amount: Number(amount), nonce, file };
   await rows.sign(
     { ...row, box: JSON.stringify(box), payment: JSON.stringify({ header, validBefore }) },
     Number(limits.day),

@@ -85,6 +85,9 @@ export class Shop {
   ): Promise<Answer> {
     const lot = this.#onSale(id);
     if (lot === undefined) return notFound(id);
+    const { evaluator } = lot.listing;
+    if (evaluator !== 'buyer' && evaluator !== this.#ground.chain.me)
+      return refused(409, 'sold-by-agent', `It is sold by ${evaluator}, who decides whether it is what was described.`);
     if (typeof box !== 'string' || !BOX.test(box)) {
       return refused(400, 'box-invalid', 'body {"box": X25519 public key, 64 hex characters} is needed');
     }

@@ -31,8 +31,14 @@ onChain('a golem pays for Meta', (chain) => {
         const required = await till.required('http://127.0.0.1/v1', [offer]);
         return { status: 402, headers: { 'PAYMENT-REQUIRED': required.header }, body: { error: 'payment required' } };
       };
-      const paidModel = await startScriptedServer(Array.from({ length: 40 }, () => sells), { models: ['m-1'] });
-      const ownModel = await startScriptedServer(Array.from({ length: 40 }, () => answer), { models: ['small'] });
+      const paidModel = await startScriptedServer(
+        Array.from({ length: 40 }, () => sells),
+        { models: ['m-1'] },
+      );
+      const ownModel = await startScriptedServer(
+        Array.from({ length: 40 }, () => answer),
+        { models: ['small'] },
+      );
       t.after(() => Promise.all([paidModel.close(), ownModel.close()]));
       const one = await trader(t, chain());
       const config = {

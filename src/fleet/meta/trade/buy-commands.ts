@@ -14,7 +14,8 @@ import type { Ground } from '#core/agent/room.ts';
 import { type Listing, priceAt } from '#fleet/market/listing.ts';
 import { dollars, type Purchase, type PurchaseState } from '#fleet/market/market-rows.ts';
 import { type BuyerGround, buy, goOn, sendReview } from '#fleet/market/purchase.ts';
-import { withLibrary } from '../library/library-home.ts';
+import type { LibraryEntry } from '#fleet/styx/clade.ts';
+import { entryOf, withLibrary } from '../library/library-home.ts';
 import { addBought } from '../library/reception.ts';
 import { type Desk, failureOf, findListing, marketCommand, seen, told } from './desk.ts';
 import { none, seenId } from './sell-commands.ts';
@@ -41,7 +42,7 @@ function buyCommand(ground: Ground): AnyCommand {
     const file = fileIn(asked.save, context);
     if (file instanceof TalariaError) return yield spec.wrongUse(file.code, file.message);
     const { shop, listing } = await findListing(desk, asked.id, asked.shop);
-    if (listing.item === 'entry' && file === undefined)
+    if (listing.item === 'entry' && file === null)
       return yield spec.wrongUse('no-skill', 'It is no skill, so the library cannot take it in.', 'Say --save FILE.');
     const price = priceAt(listing, ground.clock.now());
     const via = asked.via ?? (price <= micro(desk.settings.direct_limit) ? 'direct' : 'escrow');
@@ -53,7 +54,7 @@ function buyCommand(ground: Ground): AnyCommand {
     const { me } = buyer.chain;
     if ((await buyer.chain.balance(me)) < price)
       return yield spec.failed('too-poor', `${me} has not ${dollars(price)}.`, 'Send USDC of that chain there first.');
-    yield* finish(desk, await buy(buyer, { shop, id: listing.id, via }), file);
+    yield* finish(desk, await buy(buyer, { shop, id: listing.id, via, file }));
   });
 }
 
@@ -68,8 +69,8 @@ async function askedNo({ yes }: Buying, price: bigint, { ask }: CommandContext):
   return isYes(await ask(`Pay ${dollars(price)}? [y/N] `)) ? undefined : line('Nothing is paid.');
 }
 
-function fileIn(name: string | undefined, { cwd }: CommandContext): string | undefined | TalariaError {
-  if (name === undefined) return undefined;
+function fileIn(name: string | undefined, { cwd }: CommandContext): string | null | TalariaError {
+  if (name === undefined) return null;
   const path = resolve(cwd, name);
   if (existsSync(path)) return new TalariaError(`${path} is there already.`, { code: 'file-there' });
   const folder = dirname(path);
@@ -86,8 +87,9 @@ async function buyerOf({ ground, settings, rows, trade }: Desk): Promise<BuyerGr
 const OWNED: readonly PurchaseState[] = ['completed', 'ingested', 'saved'];
 
 /** What was bought comes to where its owner wants it. */
-async function* finish(desk: Desk, purchase: Purchase, file?: string): AsyncGenerator<CommandOutput> {
+async function* finish(desk: Desk, purchase: Purchase, instead: string | null = null): AsyncGenerator<CommandOutput> {
   const { id: name, listing, state, content, amount, via, why } = purchase;
+  const file = instead ?? purchase.file;
   if (!OWNED.includes(state) || content === null)
     return yield spec.failed(
       `purchase-${state}`,
@@ -97,7 +99,7 @@ async function* finish(desk: Desk, purchase: Purchase, file?: string): AsyncGene
   // Told again after a crash rather than never.
   if (state === 'completed')
     await desk.tell('bought', { purchase: name, listing: listing.id, via, amount: String(amount) });
-  if (file !== undefined) {
+  if (file !== null) {
     atomicWrite(file, content);
     await desk.rows.move(purchase, 'saved');
     yield line(`${listing.name} is in ${file}.`);
@@ -164,7 +166,7 @@ function resumeCommand(ground: Ground): AnyCommand {
   return marketCommand(ground, 'resume', about, async function* (desk, asked, context) {
     const file = fileIn(asked.save, context);
     if (file instanceof TalariaError) return yield spec.wrongUse(file.code, file.message);
-    if (file !== undefined && asked.purchase === undefined)
+    if (file !== null && asked.purchase === undefined)
       return yield spec.wrongUse(
         'which-purchase',
         'Which purchase is to be saved?',
@@ -182,7 +184,7 @@ function resumeCommand(ground: Ground): AnyCommand {
 async function* goOnWith(
   desk: Desk,
   buyer: BuyerGround,
-  { name, file, shop }: Readonly<Record<'file' | 'shop', string | undefined>> & { readonly name: string },
+  { name, file, shop }: { readonly name: string; readonly file: string | null; readonly shop: string | undefined },
 ): AsyncGenerator<CommandOutput> {
   try {
     yield* finish(desk, await goOn(buyer, name, shop), file);
@@ -191,11 +193,19 @@ async function* goOnWith(
   }
 }
 
+/** What golems of this home told of it; undefined: it is not in the library. */
+function recordOf(entries: readonly LibraryEntry[], name: string) {
+  const { validated, contradicted } = entries.find((one) => one.name === name) ?? {};
+  if (validated === undefined || contradicted === undefined) return undefined;
+  return { uses: validated + contradicted, successes: validated };
+}
+
 function reviewCommand(ground: Ground): AnyCommand {
   const input = z.object({
     purchase: z.string().describe('As `market purchases` names it, or the listing'),
     stars: z.coerce.number().int().min(1).max(5),
     text: z.string().min(1).max(1_000),
+    record: z.boolean().default(false).describe('Say, too, how often it was used here, and how often it worked'),
   });
   const about = { summary: 'Say in its shop what a skill was worth', input, positional: ['purchase'] };
   return marketCommand(ground, 'review purchase_x --stars 4 --text "It works."', about, async function* (desk, asked) {
@@ -204,7 +214,11 @@ function reviewCommand(ground: Ground): AnyCommand {
     if (purchase === undefined)
       return yield spec.failed('no-such-purchase', 'It was not bought here.', 'talaria market purchases lists them.');
     const { stars, text } = asked;
-    await sendReview(await desk.trade(), purchase, { stars, text });
+    const { name } = purchase.listing;
+    const record = asked.record
+      ? await withLibrary(ground, async (library) => recordOf(library.entries().map(entryOf), name))
+      : undefined;
+    await sendReview(await desk.trade(), purchase, { stars, text, ...(record ? { record } : {}) });
     await desk.tell('reviewed', { listing: purchase.listing.id, stars });
     yield line(`${purchase.shop} has your review.`);
     yield told({ reviewed: purchase.listing.id });
