@@ -170,16 +170,10 @@ const provider = z.looseObject({
 });
 const providers = z.record(z.string(), provider).default({});
 
-interface Payment {
-  readonly model?: string;
-  /** Why nobody is asked. */
-  readonly why?: string;
-  /** Of the owner's own hardware, for when no golem pays. */
-  readonly instead?: string | undefined;
-}
-
-/** Who is asked, or why nobody is. */
-async function payment(ground: Ground): Promise<Payment> {
+/** Who is asked, or why nobody is; `instead`: of the owner's own hardware, for when no golem pays. */
+async function payment(
+  ground: Ground,
+): Promise<{ readonly model?: string; readonly why?: string; readonly instead?: string | undefined }> {
   const mind = await ground.open();
   const { payer, model } = mind.config('clade', cladeSettings);
   const known = mind.config('providers', providers);

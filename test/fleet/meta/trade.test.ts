@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { addressOf, type Hex } from '#base/ethereum.ts';
-import type { RoomGround } from '#core/agent/room.ts';
 import { bloomOf, type Draft, priceAt, signListing, wordsOf } from '#fleet/market/listing.ts';
 import { room } from '#fleet/meta/trade/room.ts';
 import { homeLogPath, openHomeLog } from '#fleet/styx/home-log.ts';
@@ -183,7 +182,9 @@ verifies(
     const shop = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const clock = createManualClock({ now: listing.listed_at });
     const background = { signal: new AbortController().signal, hold: () => undefined };
-    const opened = await room.open?.({ ...ground, clock, stays: true, background } as unknown as RoomGround);
+    const opened = await room.open?.({ ...ground, clock, stays: true, background } as unknown as Parameters<
+      NonNullable<typeof room.open>
+    >[0]);
     const [job] = opened?.jobs ?? [];
     const door = opened?.doors?.market;
     assert.deepEqual([job?.name, job?.everyMs, await door?.seen()], ['look', 900_000, undefined]);

@@ -226,6 +226,24 @@ onChain('the desk', (chain) => {
     assert.equal(((await one.run('list', { mine: true })).data as object[]).length, 3);
   });
 
+  verifies(
+    'R2.23',
+    'killed on the way to a file: what goes on comes into that file, whatever is said then',
+    async (t) => {
+      const { seller, buyer } = await stage(t);
+      const id = await sold(seller);
+      const { address: shop } = await seller.serve();
+      assert.equal(await killed(buyer, 'buy', { id, shop, via: 'escrow', save: 'got.md' }, 'after paid'), 'SIGKILL');
+      const resumed = await buyer.run('resume');
+      assert.equal(resumed.failure, undefined, resumed.text);
+      const [purchase] = buyer.rows().purchases(9);
+      assert.deepEqual(
+        [purchase?.state, readFileSync(purchase?.file ?? '')],
+        ['saved', readFileSync(join(seller.home, 'library', 'skills', 'disk-full', 'SKILL.md'))],
+      );
+    },
+  );
+
   const kills = {
     escrow: ['after signed', 'before paid', 'after paid', 'before opened', 'after opened', 'before completed'].concat([
       'after completed',

@@ -29,7 +29,7 @@ export function sellCommands(ground: Ground): readonly AnyCommand[] {
 
 export const none = z.object({});
 const HASH = /^0x[0-9a-f]{64}$/;
-export const id = z.string().regex(HASH, 'must be 0x and 64 of 0-9 a-f');
+const id = z.string().regex(HASH, 'must be 0x and 64 of 0-9 a-f');
 /** Of what was seen on a screen its beginning is enough. */
 export const seenId = z.string().regex(/^0x[0-9a-f]{6,64}$/, 'must be 0x and 6 to 64 of 0-9 a-f');
 
