@@ -70,9 +70,10 @@ async function payFrom(
 ): Promise<string> {
   const key = await (await ground.door('golems')).purse(name);
   if (key === undefined) throw new TalariaError('its key is not here', { code: 'no-key' });
-  const chain = await openChain(placesOf(await settingsOf(ground)), key);
+  const settings = await settingsOf(ground);
+  const chain = await openChain(placesOf(settings), key);
   if (chain.me !== signer) throw new TalariaError('its key is another one', { code: 'no-key' });
-  const most = BigInt(Math.max(0, left));
+  const most = [BigInt(Math.max(0, left)), micro(settings.limit)].reduce((a, b) => (a < b ? a : b));
   const wish = { via: 'direct', evaluator: ZERO, most, description: '' } as const;
   const { header, amount, nonce } = await signPayment(chain, key, required, wish);
   if ((await chain.balance(chain.me)) < amount) throw new TalariaError('its purse is empty', { code: 'purse-empty' });

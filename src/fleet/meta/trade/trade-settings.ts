@@ -34,7 +34,7 @@ export const marketSettings = z.object({
   allow_real_money: z.boolean().default(false).describe('A chain whose money is worth something'),
   shops: z.array(z.string()).default([]).describe('Addresses that `market list` and `market buy` look at'),
   direct_limit: usd(1).describe('Dollars: up to so much is paid at once, what is dearer by escrow'),
-  limit: usd(2).describe('Dollars that one purchase may cost'),
+  limit: usd(2).describe('Dollars that one payment may cost'),
   per_day: usd(2).describe('Dollars that all purchases of a day may cost'),
   styx_address: address.describe('Gets 5 % of what you sell; empty: you'),
   gas_address: address.describe('Gets 2 % of what you sell; empty: you'),
