@@ -81,8 +81,12 @@ export interface Chain {
   domain(): Promise<{ name: string; version: string; chainId: number; verifyingContract: Hex }>;
   /** Did an authorization of ERC-3009 with this nonce move money of that address (or was it called off)? */
   isUsed(from: Hex, nonce: Hex): Promise<boolean>;
-  /** Did this key send that authorization lately, and did exactly that much come to `to` by it? */
-  didSettle(from: Hex, nonce: Hex, to: Hex, amount: bigint): Promise<boolean>;
+  /** Did this key send that authorization since that block, and did exactly that much come to `to` by it? */
+  didSettle(
+    sent: { readonly from: Hex; readonly nonce: Hex; readonly since: bigint },
+    to: Hex,
+    amount: bigint,
+  ): Promise<boolean>;
   splitterOf(keyCommit: Hex, sale: Sale): Promise<Hex>;
   /** By the seller; once more changes nothing. Gives the transaction. */
   list(keyCommit: Hex, sale: Sale, listingId: Hex, contentHash: Hex): Promise<Hex>;
@@ -95,6 +99,10 @@ export interface Chain {
   fund(terms: Terms, description: string, authorization: Authorization): Promise<bigint>;
   jobOf(nonce: Hex): Promise<bigint | undefined>;
   job(id: bigint): Promise<Job | undefined>;
+  /** Of a job that was funded: looked for by its nonce, for a chain may number jobs anew. Throws TalariaError `chain-behind`. */
+  funded(nonce: Hex): Promise<Job>;
+  /** Number of the newest block. */
+  height(): Promise<bigint>;
   submit(splitter: Hex, job: bigint, deliverable: Hex): Promise<void>;
   complete(job: bigint, reason: Hex): Promise<void>;
   reject(job: bigint, reason: Hex): Promise<void>;
@@ -182,6 +190,18 @@ async function checkToken(line: Wire, token: Hex): Promise<void> {
 }
 
 function reads(line: Wire, { chainId, token, escrow, factory }: ChainPlaces) {
+  const jobOf = async (nonce: Hex) =>
+    (await line.read<bigint>(escrow, 'JobEscrow', 'jobOfNonce', [nonce])) || undefined;
+  const job = async (id: bigint): Promise<Job | undefined> => {
+    type Row = readonly [Hex, Hex, Hex, bigint, number, bigint, Hex];
+    const row = await line.read<Row>(escrow, 'JobEscrow', 'jobs', [id]);
+    const [client, provider, evaluator, expiredAt, status, budget, deliverable] = row;
+    if (client === ZERO) return undefined;
+    return {
+      ...{ id, client: lower(client), provider: lower(provider), evaluator: lower(evaluator), budget, deliverable },
+      ...{ expiredAt: Number(expiredAt), status: STATUSES[status] ?? 'open' },
+    };
+  };
   return {
     balance: (of: Hex) => line.read<bigint>(token, 'token', 'balanceOf', [of]),
     domain: async () => {
@@ -192,8 +212,8 @@ function reads(line: Wire, { chainId, token, escrow, factory }: ChainPlaces) {
       return { name, version, chainId, verifyingContract: token };
     },
     isUsed: (from: Hex, nonce: Hex) => line.read<boolean>(token, 'token', 'authorizationState', [from, nonce]),
-    didSettle: async (from: Hex, nonce: Hex, to: Hex, amount: bigint) => {
-      const paid = await line.settledBy(token, { from, nonce });
+    didSettle: async (sent: Parameters<Chain['didSettle']>[0], to: Hex, amount: bigint) => {
+      const paid = await line.settledBy(token, sent);
       return paid.some((one) => one.by === line.me && one.to === to && one.value === amount);
     },
     splitterOf: async (keyCommit: Hex, sale: Sale) =>
@@ -204,17 +224,14 @@ function reads(line: Wire, { chainId, token, escrow, factory }: ChainPlaces) {
     },
     nonceOf: (terms: Terms, description: string) =>
       line.read<Hex>(escrow, 'JobEscrow', 'nonceOf', [terms, description]),
-    jobOf: async (nonce: Hex) => (await line.read<bigint>(escrow, 'JobEscrow', 'jobOfNonce', [nonce])) || undefined,
-    job: async (id: bigint): Promise<Job | undefined> => {
-      type Row = readonly [Hex, Hex, Hex, bigint, number, bigint, Hex];
-      const row = await line.read<Row>(escrow, 'JobEscrow', 'jobs', [id]);
-      const [client, provider, evaluator, expiredAt, status, budget, deliverable] = row;
-      if (client === ZERO) return undefined;
-      return {
-        ...{ id, client: lower(client), provider: lower(provider), evaluator: lower(evaluator), budget, deliverable },
-        ...{ expiredAt: Number(expiredAt), status: STATUSES[status] ?? 'open' },
-      };
+    ...{ jobOf, job },
+    funded: async (nonce: Hex): Promise<Job> => {
+      const id = await jobOf(nonce);
+      const found = id === undefined ? undefined : await job(id);
+      if (found === undefined || found.status === 'open') throw behind();
+      return found;
     },
+    height: () => line.wired(line.client.getBlockNumber()),
     now: async () => Number((await line.wired(line.client.getBlock())).timestamp),
   };
 }
@@ -238,7 +255,9 @@ function sends(line: Wire, { escrow, factory }: ChainPlaces) {
     fund: async (terms: Terms, description: string, authorization: Authorization) => {
       await line.send(escrow, 'JobEscrow', 'fundByAuthorization', [terms, description, authorization]);
       const nonce = await line.read<Hex>(escrow, 'JobEscrow', 'nonceOf', [terms, description]);
-      return line.read<bigint>(escrow, 'JobEscrow', 'jobOfNonce', [nonce]);
+      const job = await line.read<bigint>(escrow, 'JobEscrow', 'jobOfNonce', [nonce]);
+      if (job === 0n) throw behind();
+      return job;
     },
     submit: (splitter: Hex, job: bigint, deliverable: Hex) => ofSplitter(splitter, 'submit', job, deliverable),
     complete: (job: bigint, reason: Hex) => ofJob('complete', job, reason, NOTHING),
@@ -305,6 +324,12 @@ export function readCarried(value: JsonValue): Carried | undefined {
 function notDeployed(what: string): TalariaError {
   const fix = 'Set the places of the market as they were printed when it was deployed, all of one deployment.';
   return new TalariaError(what, { code: 'not-deployed', fix });
+}
+
+/** One node of many, or after a reorganisation: what was seen is not there (yet). */
+function behind(): TalariaError {
+  const fix = 'The chain is behind what it said before: it goes on when it has caught up.';
+  return new TalariaError('the chain does not know the job', { code: 'chain-behind', retryable: true, fix });
 }
 
 function wrongToken(what: string): TalariaError {

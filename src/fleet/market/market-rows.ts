@@ -20,7 +20,7 @@ const LOTS = [
 ];
 const SALES = [
   ...['id TEXT PRIMARY KEY', `listing ${TEXT}`, `via ${TEXT}`, `payer ${TEXT}`, `box ${TEXT}`, `amount ${TEXT}`],
-  ...[`state ${TEXT}`, `payment ${TEXT}`, 'job TEXT', 'sealed BLOB', 'at INTEGER NOT NULL'],
+  ...[`state ${TEXT}`, `payment ${TEXT}`, 'job TEXT', 'sealed BLOB', 'at INTEGER NOT NULL', 'block INTEGER NOT NULL'],
 ];
 const KEYS_GIVEN = [
   ...['seq INTEGER PRIMARY KEY', 'at INTEGER NOT NULL', `listing ${TEXT}`, `sale ${TEXT} UNIQUE`, `box ${TEXT}`],
@@ -87,6 +87,8 @@ export interface Sale {
   readonly job: string | null;
   readonly sealed: Uint8Array | null;
   readonly at: number;
+  /** Newest one of the chain when it began. */
+  readonly block: number;
 }
 
 /** From `signed` on money may have moved; `completed` stands for both ways; the last five are ends. */
@@ -105,7 +107,8 @@ const MAY_FOLLOW: Readonly<Record<PurchaseState, readonly PurchaseState[]>> = {
   paid: ['opened', 'rejected', 'refunded'],
   opened: ['completed', 'refunded', 'rejected'],
   completed: ['ingested', 'saved'],
-  ...{ ingested: ['saved'], saved: ['ingested'], rejected: [], refunded: [], dropped: [] },
+  // It may have been taken after all, when a chain was behind.
+  ...{ ingested: ['saved'], saved: ['ingested'], rejected: [], refunded: [], dropped: ['paid'] },
 };
 
 export interface Purchase {
@@ -212,11 +215,17 @@ export class MarketRows {
   async beginSale(sale: Omit<Sale, 'at' | 'sealed' | 'state' | 'job'>): Promise<Sale> {
     await this.#write(() =>
       this.#database.run(
-        `INSERT OR IGNORE INTO sales VALUES(?, ?, ?, ?, ?, ?, 'asked', ?, NULL, NULL, ?)`,
-        ...[sale.id, sale.listing, sale.via, sale.payer, sale.box, sale.amount, sale.payment, this.#clock.now()],
+        `INSERT OR IGNORE INTO sales VALUES(?, ?, ?, ?, ?, ?, 'asked', ?, NULL, NULL, ?, ?)`,
+        ...[sale.id, sale.listing, sale.via, sale.payer, sale.box, sale.amount, sale.payment],
+        ...[this.#clock.now(), sale.block],
       ),
     );
     return this.sale(sale.id) as Sale;
+  }
+
+  /** Nobody paid after all. */
+  async dropSale(id: string): Promise<void> {
+    await this.#write(() => this.#database.run("DELETE FROM sales WHERE id = ? AND state = 'asked'", id));
   }
 
   async moveSale(id: string, state: SaleState, job: string | null = null): Promise<Sale> {

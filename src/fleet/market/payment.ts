@@ -23,6 +23,7 @@ export const ZERO: Hex = '0x0000000000000000000000000000000000000000';
 const VERSION = 2;
 /** A payment is good for so long, s. */
 const VALID_S = 600;
+const MOST_VALID_S = 3_600;
 const HEX = /^0x[0-9a-f]+$/;
 
 export type Via = 'direct' | 'escrow';
@@ -65,7 +66,7 @@ export interface Till {
     offers: readonly Offered[],
   ): Promise<Result<Signed & { readonly payload: string }, 'no-payment' | 'no-such-offer'>>;
   /** Takes the money. A second time: refused, nothing moves. */
-  settle(payload: string): Promise<Result<{ readonly job?: bigint; readonly header: string }, 'unpaid'>>;
+  settle(payload: string): Promise<Result<{ readonly job?: bigint; readonly header: string }, 'unpaid' | 'unsure'>>;
 }
 
 /** Whoever keeps the till pays the gas. */
@@ -102,9 +103,8 @@ export async function openTill(chain: Chain): Promise<Till> {
     },
     settle: async (payload) => {
       const paid = objectOf(known(payload)) as unknown as PaymentPayload;
-      const settled = await facilitator
-        .settle(paid, paid.accepted)
-        .catch((error: unknown) => failed(chain, errorText(error)));
+      const settled = await facilitator.settle(paid, paid.accepted).catch(errorText);
+      if (typeof settled === 'string') return refuse('unsure', settled);
       if (!settled.success) return refuse('unpaid', settled.errorReason ?? 'unexpected_settle_error');
       const job = settled.extra?.job;
       const header = parts.encodePaymentResponseHeader(settled);
@@ -370,7 +370,10 @@ function isWished(chain: Chain, offer: PaymentRequirements, { via, payTo, evalua
     offer.scheme === SCHEMES[via] &&
     offer.network === networkOf(chain) &&
     lower(offer.asset) === lower(chain.places.token);
+  // A signature is good for so long: one that never ends would be a debt.
+  const isBounded = offer.maxTimeoutSeconds > 0 && offer.maxTimeoutSeconds <= MOST_VALID_S;
   const isPayee =
+    isBounded &&
     (payTo === undefined || lower(offer.payTo) === lower(payTo)) &&
     /^\d{1,30}$/.test(offer.amount) &&
     BigInt(offer.amount) > 0n &&

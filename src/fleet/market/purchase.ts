@@ -21,11 +21,15 @@ export interface BuyerGround {
   /** Of the purse, 64 hex characters. */
   readonly key: string;
   /** Micro-USDC. */
-  readonly limits: { readonly payment: bigint; readonly day: bigint };
+  readonly limits: { readonly payment: bigint; readonly day: bigint; readonly direct?: bigint };
 }
 
 const HOUR = 3_600_000;
+/** By which nodes of a chain are behind one another. */
+const MARGIN_S = 60;
 const ANSWER_MS = 30_000;
+/** Of a catalogue: a shop that never comes to its end is left. */
+const MOST_PAGES = 500;
 /** A skill with its files, in base64. */
 const MOST_BYTES = 16 * 1024 ** 2;
 
@@ -64,6 +68,11 @@ export async function buy(
   const { chain, rows, clock, limits } = ground;
   const listing = await readListing(shop, id);
   await refuseForeign(chain, listing);
+  if (listing.evaluator === listing.seller) {
+    throw new TalariaError('its seller would decide himself whether you got what was described', {
+      ...{ code: 'not-neutral', fix: 'Buy elsewhere: nothing was signed.' },
+    });
+  }
   // A price falls from the hour of listing: one that lies ahead would keep it up.
   if (listing.listed_at > clock.now() + HOUR) {
     throw new TalariaError('its hour of listing has not come yet', {
@@ -78,7 +87,11 @@ export async function buy(
   // The shop may still be in the hour before.
   const price = priceAt(listing, Math.max(listing.listed_at, clock.now() - HOUR));
   const left = limits.day - BigInt(rows.spentToday(chain.me));
-  const most = [limits.payment, left].reduce((least, one) => (one < least ? one : least), price);
+  const { payment, direct = payment } = limits;
+  const most = [via === 'direct' ? direct : payment, payment, left].reduce(
+    (least, one) => (one < least ? one : least),
+    price,
+  );
   const evaluator = listing.evaluator === 'buyer' ? ZERO : listing.evaluator;
   const wish = { via, payTo: listing.splitter, evaluator, most, description: describeJob(listing.id, box.publicKey) };
   const signed = await signPayment(chain, ground.key, offers, wish);
@@ -116,24 +129,32 @@ async function refuseForeign(chain: Chain, { id, escrow, chain_id, splitter, sel
 export async function goOn(ground: BuyerGround, id: string, shop?: string): Promise<Purchase> {
   for (;;) {
     const row = ground.rows.purchase(id);
-    const purchase = row && { ...row, shop: shop ?? row.shop };
-    if (purchase === undefined)
+    if (row === undefined)
       throw new TalariaError(`There is no purchase ${id}`, {
         code: 'no-such-purchase',
         fix: 'talaria market purchases lists them.',
       });
-    if (purchase.state === 'signed') await pay(ground, purchase);
-    else if (purchase.state === 'paid') await open(ground, purchase);
-    else if (purchase.state === 'opened') await decide(ground, purchase);
-    else return purchase;
+    const purchase = { ...row, shop: shop ?? row.shop };
+    const step = STEPS[purchase.state];
+    if (step === undefined) return purchase;
+    await step(ground, purchase);
+    if (purchase.state === 'dropped' && ground.rows.purchase(id)?.state === 'dropped') return purchase;
   }
 }
 
+const STEPS: Partial<Record<Purchase['state'], (ground: BuyerGround, purchase: Purchase) => Promise<unknown>>> = {
+  ...{ signed: pay, paid: open, opened: decide },
+  // It may have been taken after all, when the chain was behind.
+  dropped: lookForPayment,
+};
+
 async function pay(ground: BuyerGround, purchase: Purchase): Promise<void> {
   const { chain, rows } = ground;
-  if (await lookForPayment(ground, purchase)) return;
   const { header, validBefore } = objectOf(known(purchase.payment));
-  if ((await chain.now()) > Number(validBefore)) {
+  // The time first: a node that is behind knows an older one, too.
+  const isOver = (await chain.now()) > Number(validBefore) + MARGIN_S;
+  if (await lookForPayment(ground, purchase)) return;
+  if (isOver) {
     await rows.move(purchase, 'dropped', {
       why: 'the shop never took the payment, and its time is over: no money moved',
     });
@@ -162,7 +183,7 @@ async function lookForPayment({ chain, rows }: BuyerGround, purchase: Purchase):
 
 async function open(ground: BuyerGround, purchase: Purchase): Promise<void> {
   const { rows, chain } = ground;
-  const job = purchase.job === null ? undefined : await chain.job(BigInt(purchase.job));
+  const job = purchase.via === 'direct' ? undefined : await chain.funded(purchase.nonce);
   if (job?.status === 'rejected' || job?.status === 'expired') {
     await rows.move(purchase, 'refunded', { why: `the job is ${job.status}` });
     return;
@@ -183,13 +204,13 @@ async function refunded({ chain, rows }: BuyerGround, purchase: Purchase, job: J
 }
 
 async function delivered({ chain }: BuyerGround, purchase: Purchase): Promise<Uint8Array | { readonly wrong: string }> {
-  const { listing, nonce, shop, job } = purchase;
+  const { listing, nonce, shop, via } = purchase;
   const box = boxOf(purchase);
   const { status, body } = await ask(shop, `deliver/${nonce}?listing=${listing.id}&box=${box.publicKey}`);
   if (status !== 200) throw unexpected(shop, status, body);
   const sealed = Buffer.from(textOf(body.sealed_key), 'base64');
-  if (job !== null) {
-    const { deliverable, status: at } = (await chain.job(BigInt(job))) ?? {};
+  if (via === 'escrow') {
+    const { deliverable, status: at } = await chain.funded(nonce);
     if (at === 'funded')
       throw new TalariaError('the seller has not submitted yet', {
         code: 'not-delivered-yet',
@@ -206,31 +227,47 @@ async function delivered({ chain }: BuyerGround, purchase: Purchase): Promise<Ui
   return isAsShown ? content.value : { wrong: 'what was shown before it was paid does not stand in it' };
 }
 
-/** In escrow the money comes back; what was paid at once does not, and the row says it. */
+/** In escrow the money comes back, unless somebody else decided; what was paid at once does not. What the chain says counts. */
 async function refuse(ground: BuyerGround, purchase: Purchase, job: Job | undefined, wrong: string): Promise<void> {
-  if (job === undefined) {
-    throw new TalariaError(
-      `What was delivered is not what was described: ${wrong}. It was paid at once, so the money is gone.`,
-      { ...{ code: 'wrong-delivery', fix: 'Tell the seller; buy from strangers with --via escrow.' } },
-    );
+  const { chain, rows } = ground;
+  if (job?.evaluator === chain.me) await say(ground, purchase, job, 'reject');
+  const now = job && (await chain.funded(purchase.nonce));
+  if (now?.status === 'rejected') {
+    await rows.move(purchase, 'rejected', { why: wrong });
+    return;
   }
-  await say(ground, purchase, job, 'reject');
-  await ground.rows.move(purchase, 'rejected', { why: wrong });
+  if (now !== undefined && now.status !== 'completed') {
+    if (await refunded(ground, purchase, now)) return;
+    throw undecided(now, purchase);
+  }
+  const how = now === undefined ? 'It was paid at once' : `${now.evaluator} decided that it is`;
+  throw new TalariaError(`What was delivered is not what was described: ${wrong}. ${how}, so the money is gone.`, {
+    code: 'wrong-delivery',
+    fix: 'Tell the seller; buy from strangers with --via escrow, where you decide.',
+  });
+}
+
+function undecided({ evaluator }: Job, { id }: Purchase): TalariaError {
+  return new TalariaError(`${evaluator} decides whether it is what was described, and has not yet`, {
+    ...{ code: 'undecided', retryable: true },
+    fix: `talaria market resume ${id} looks again; when its hour is over it brings the money back.`,
+  });
 }
 
 async function decide(ground: BuyerGround, purchase: Purchase): Promise<void> {
   const { chain, rows } = ground;
-  const job = purchase.job === null ? undefined : await chain.job(BigInt(purchase.job));
+  const job = purchase.via === 'direct' ? undefined : await chain.funded(purchase.nonce);
   if (job?.status === 'submitted') {
-    if (job.evaluator.toLowerCase() !== chain.me.toLowerCase()) {
-      throw new TalariaError(`${job.evaluator} decides whether it is what was described, and has not yet`, {
-        ...{ code: 'undecided', retryable: true, fix: `talaria market resume ${purchase.id} looks again.` },
-      });
+    if (job.evaluator !== chain.me) {
+      if (await refunded(ground, purchase, job)) return;
+      throw undecided(job, purchase);
     }
     await say(ground, purchase, job, 'complete');
   } else if (job?.status === 'rejected' || job?.status === 'expired') {
     await rows.move(purchase, job.status === 'expired' ? 'refunded' : 'rejected', { why: `the job is ${job.status}` });
     return;
+  } else if (job?.status === 'funded') {
+    throw new TalariaError('the chain does not know that it was submitted', { code: 'chain-behind', retryable: true });
   }
   await rows.move(purchase, 'completed');
 }
@@ -296,14 +333,22 @@ export async function searchShop(shop: string, words: readonly string[], most = 
   if (!wanted.every((word) => mayHold(textOf(body.filter), textOf(body.key), word))) return [];
   const found: Listing[] = [];
   let next = '';
-  do {
+  for (let pages = 0; pages < MOST_PAGES && found.length < most; pages += 1) {
     const page = await ask(shop, `skills${next === '' ? '' : `?before=${encodeURIComponent(next)}`}`);
     if (page.status !== 200) throw unexpected(shop, page.status, page.body);
-    const hits = objectsOf(page.body.listings).filter((one) => holdsAll(one, wanted));
-    for (const one of hits) found.push(await listingOf(one));
+    const all = objectsOf(page.body.listings);
+    found.push(...(await whole(all.filter((one) => holdsAll(one, wanted)))));
+    const before = next;
     next = textOf(page.body.next);
-  } while (next !== '' && found.length < most);
+    if (next === '' || next === before || all.length === 0) break;
+  }
   return found.slice(0, most);
+}
+
+/** One that was altered hides no other. */
+async function whole(listings: readonly JsonObject[]): Promise<readonly Listing[]> {
+  const all = await Promise.all(listings.map((one) => checkListing(one)));
+  return all.flatMap((one) => (one.ok ? [one.value] : []));
 }
 
 function holdsAll({ name, category, preview }: JsonObject, wanted: readonly string[]): boolean {

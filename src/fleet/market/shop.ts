@@ -85,7 +85,8 @@ export class Shop {
   ): Promise<Answer> {
     const lot = this.#onSale(id);
     if (lot === undefined) return notFound(id);
-    const { evaluator } = lot.listing;
+    const { evaluator, seller, splitter } = lot.listing;
+    if ((await this.#ground.chain.isListed(lot.listing.id, seller)) !== splitter) return notFound(id);
     if (evaluator !== 'buyer' && evaluator !== this.#ground.chain.me)
       return refused(409, 'sold-by-agent', `It is sold by ${evaluator}, who decides whether it is what was described.`);
     if (typeof box !== 'string' || !BOX.test(box)) {
@@ -99,14 +100,24 @@ export class Shop {
 
   /** Nothing but a new payment for what is offered, or was until the hour struck, is taken. */
   async #take(listing: Listing, box: string, payment: string): Promise<Taken> {
-    const { till, rows } = this.#ground;
+    const { till, rows, chain } = this.#ground;
     const read = await till.read(payment, [...this.#offers(listing, 0), ...this.#offers(listing, HOUR)]);
     if (!read.ok) return { why: read.reason };
     const { via, payer, amount, nonce, payload, description } = read.value;
     if (via === 'escrow' && description !== describeJob(listing.id, box)) return { why: 'invalid_payload' };
-    const known = rows.sale(nonce);
-    if (known !== undefined && known.state !== 'asked') return { why: 'payment_used' };
-    await rows.beginSale({ id: nonce, listing: listing.id, via, payer, box, amount: String(amount), payment: payload });
+    const asked = {
+      id: nonce,
+      listing: listing.id,
+      via,
+      payer,
+      box,
+      amount: String(amount),
+      payment: payload,
+    } as const;
+    const row = await rows.beginSale({ ...asked, block: Number(await chain.height()) });
+    // A nonce is claimed by whoever names it: what its row stands for is not changed by who pays.
+    const isIt = Object.entries(asked).every(([name, value]) => row[name as keyof Sale] === value);
+    if (row.state !== 'asked' || !isIt) return { why: 'payment_used' };
     const settled = await till.settle(payload);
     if (settled.ok) {
       await rows.moveSale(nonce, 'paid', settled.value.job === undefined ? null : String(settled.value.job));
@@ -114,7 +125,9 @@ export class Shop {
     }
     // Somebody else may have sent it, or we before a crash: what the chain says counts.
     const { state } = await this.goOn(nonce);
-    return state === 'asked' || state === 'unpaid' ? { why: settled.detail } : { sale: nonce };
+    if (state !== 'asked' && state !== 'unpaid') return { sale: nonce };
+    if (settled.reason === 'unpaid') await rows.dropSale(nonce);
+    return { why: settled.detail };
   }
 
   #onSale(id: string): Lot | undefined {
@@ -168,13 +181,15 @@ export class Shop {
     const asked = { id: nonce as Hex, listing: listing as Hex, box };
     const job = await this.#jobFor(asked);
     if (job === undefined) return undefined;
-    await this.rows.beginSale({ ...asked, via: 'escrow', payer: job.client, amount: String(job.budget), payment: '' });
+    const paid = { via: 'escrow', payer: job.client, amount: String(job.budget), payment: '', block: 0 } as const;
+    const row = await this.rows.beginSale({ ...asked, ...paid });
+    if (row.state !== 'asked' || row.listing !== asked.listing || row.box !== box) return undefined;
     return this.rows.moveSale(nonce, 'paid', String(job.id));
   }
 
   /**
    * The job that pays for this listing, whoever says so: to its splitter, decided by whom it names, of its price at least, bound to that box,
-   * and with the money in it or released from it.
+   * with the money in it or released from it, and as long as a key is worth it: one that ends at once would be money lent for a moment.
    */
   async #jobFor({ id: nonce, listing: id, box }: Pick<Sale, 'id' | 'listing' | 'box'>): Promise<Job | undefined> {
     const { chain } = this.#ground;
@@ -185,7 +200,9 @@ export class Shop {
     const evaluator = listing.evaluator === 'buyer' ? job.client : listing.evaluator;
     const isForIt =
       job.provider === listing.splitter && job.evaluator === evaluator && job.budget >= this.price(listing);
-    const isKept = ['funded', 'submitted', 'completed'].includes(job.status);
+    const left = job.expiredAt - (await chain.now());
+    const isLong = left >= JOB_SECONDS / 4 && left <= 2 * JOB_SECONDS;
+    const isKept = job.status === 'completed' || (isLong && ['funded', 'submitted'].includes(job.status));
     return isForIt && isKept && (await chain.nonceOf(job, describeJob(id, box))) === nonce ? job : undefined;
   }
 
@@ -220,7 +237,8 @@ export class Shop {
     } else {
       const splitter = this.rows.lot(sale.listing)?.listing.splitter;
       // That a nonce was used says nothing: it may have paid anybody, or been sent by a shop that delivers it to another box.
-      if (splitter !== undefined && (await chain.didSettle(sale.payer, sale.id, splitter, BigInt(sale.amount))))
+      const sent = { from: sale.payer, nonce: sale.id, since: BigInt(sale.block) };
+      if (splitter !== undefined && (await chain.didSettle(sent, splitter, BigInt(sale.amount))))
         return this.rows.moveSale(sale.id, 'paid');
     }
     // A signature is good for ten minutes; within them the buyer may come again.
@@ -233,8 +251,14 @@ export class Shop {
     if (lot === undefined)
       throw new TalariaError(`The lot of ${sale.listing} is not here`, { code: 'no-such-listing' });
     const { splitter } = lot.listing;
+    const job = sale.via === 'direct' ? undefined : await chain.funded(sale.id);
     let { sealed } = sale;
     if (sealed === null) {
+      // Sealed once more it is other bytes than those that were submitted, and the buyer could send it back.
+      if (job?.status === 'submitted')
+        throw new TalariaError(`Another shop has submitted the key of ${sale.listing}`, {
+          ...{ code: 'submitted-elsewhere', fix: 'It delivers from there; if it never does, the money returns.' },
+        });
       const opened = await openKey(Buffer.from(lot.sealed), box, sale.listing);
       if (!opened.ok)
         throw new TalariaError(`The key of ${sale.listing} is sealed to another box`, {
@@ -243,10 +267,7 @@ export class Shop {
         });
       sealed = await this.rows.sealSale(sale, await sealKey(opened.value, sale.box, sale.listing));
     }
-    if (sale.job !== null) {
-      const job = await chain.job(BigInt(sale.job));
-      if (job?.status === 'funded') await chain.submit(splitter, job.id, await hashOf(sealed));
-    }
+    if (job?.status === 'funded') await chain.submit(splitter, job.id, await hashOf(sealed));
     await this.#ground.told?.('sold', sale);
     return this.rows.moveSale(sale.id, 'delivered');
   }
@@ -254,7 +275,7 @@ export class Shop {
   /** Money that came to the splitter is parted. */
   async #close(sale: Sale): Promise<Sale> {
     const { chain } = this.#ground;
-    const job = sale.job === null ? undefined : await chain.job(BigInt(sale.job));
+    const job = sale.via === 'direct' ? undefined : await chain.funded(sale.id);
     if (job?.status === 'rejected' || job?.status === 'expired') {
       await this.#ground.told?.('returned', sale);
       return this.rows.moveSale(sale.id, 'returned');
@@ -300,6 +321,8 @@ export function notFound(id: string): Answer {
 /** Of the home, lent. */
 interface Log {
   append(topic: string, body: JsonValue): Promise<unknown>;
+  /** Does a row of this topic tell of that listing? */
+  tells(topic: string, id: Hex): boolean;
 }
 
 /** Both halves of what was listed and is not known everywhere yet; one that fails is tried at the next time, the other is not done again. */
@@ -326,6 +349,8 @@ async function publish(
     if ((await chain.isListed(id, seller)) === undefined) await chain.list(key_commit, parties, id, content_hash);
     await rows.markLot(id, 'on_chain');
   }
-  if (!onLog) await log.append('market.listed', { listing: { ...listing } as unknown as JsonValue });
+  // Killed behind the row of the log and before its mark, it was told.
+  if (!onLog && !log.tells('market.listed', id))
+    await log.append('market.listed', { listing: { ...listing } as unknown as JsonValue });
   await rows.markLot(id, 'on_log');
 }

@@ -11,9 +11,8 @@ type Made = Record<Contract, { readonly abi: Abi; readonly bytecode: Hex }>;
 export type Args = readonly unknown[];
 export type Wire = Awaited<ReturnType<typeof wire>>;
 
-/** Of the receipt; the number of the newest block is asked for anew each time, or a second transaction would wait a turn for nothing. */
-/** Blocks: an hour and more of a chain that makes one in two seconds. */
-const LOOKED_BACK = 5_000n;
+/** Blocks that a node is asked for at once. */
+const BLOCKS = 5_000n;
 const POLLING_MS = 200;
 
 const parts = lazy(async () => {
@@ -103,31 +102,30 @@ export async function wire(rpc: string, key: string) {
 interface Sent {
   readonly from: Hex;
   readonly nonce: Hex;
+  /** Block. */
+  readonly since: bigint;
 }
 
-/** Who sent an authorization lately, and whom it paid: the token tells of the transfer right behind. */
+/** Who sent an authorization since that block, and whom it paid: the token tells of the transfer right behind. */
 async function settledBy(
   viem: Viem,
   { client, token, address }: { readonly client: PublicActions; readonly token: Abi; readonly address: Hex },
-  { from, nonce }: Sent,
+  { from, nonce, since }: Sent,
 ): Promise<readonly { readonly by: Hex; readonly to: Hex; readonly value: bigint }[]> {
   const last = await client.getBlockNumber();
-  const fromBlock = last > LOOKED_BACK ? last - LOOKED_BACK : 0n;
-  const args = { authorizer: from, nonce };
-  const found = await client.getContractEvents({
-    address,
-    abi: token,
-    eventName: 'AuthorizationUsed',
-    args,
-    fromBlock,
-  });
   const paid: { by: Hex; to: Hex; value: bigint }[] = [];
-  for (const { transactionHash, logIndex } of found) {
-    const receipt = await client.getTransactionReceipt({ hash: transactionHash });
-    const next = receipt.logs.filter((log) => log.logIndex === logIndex + 1 && lower(log.address) === address);
-    for (const event of viem.parseEventLogs({ abi: token, eventName: 'Transfer', logs: next })) {
-      const { to, value } = (event as unknown as { readonly args: { readonly to: Hex; readonly value: bigint } }).args;
-      paid.push({ by: lower(receipt.from), to: lower(to), value });
+  for (let fromBlock = since; fromBlock <= last; fromBlock += BLOCKS) {
+    const toBlock = fromBlock + BLOCKS - 1n;
+    const asked = { address, abi: token, eventName: 'AuthorizationUsed', args: { authorizer: from, nonce } } as const;
+    const found = await client.getContractEvents({ ...asked, fromBlock, toBlock: toBlock < last ? toBlock : last });
+    for (const { transactionHash, logIndex } of found) {
+      const receipt = await client.getTransactionReceipt({ hash: transactionHash });
+      const next = receipt.logs.filter((log) => log.logIndex === logIndex + 1 && lower(log.address) === address);
+      for (const event of viem.parseEventLogs({ abi: token, eventName: 'Transfer', logs: next })) {
+        const { to, value } = (event as unknown as { readonly args: { readonly to: Hex; readonly value: bigint } })
+          .args;
+        paid.push({ by: lower(receipt.from), to: lower(to), value });
+      }
     }
   }
   return paid;

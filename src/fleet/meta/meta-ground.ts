@@ -1,11 +1,11 @@
 // Owns what the parts of Meta work on together: its rows, the log, the golems' door, the owner's models, the hands of the library. Knows no action.
 // Invariants: nothing is opened before it is asked for; every question to a model is one turn of the owner's own agent, purpose `route`, without a
 // tool; what a golem said stands in it between marks that it cannot write, as data.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
-import { errorCode, errorText } from '#base/errors.ts';
+import { errorCode, errorText, known } from '#base/errors.ts';
 import { isJsonObject } from '#base/json.ts';
 import { lazy } from '#base/lazy.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
@@ -167,6 +167,7 @@ async function doorOf<Name extends keyof Doors>(ground: Ground, name: Name): Pro
 
 const provider = z.looseObject({
   ...{ base_url: z.string().optional(), default_model: z.string().optional(), payment: z.string().optional() },
+  kind: z.string().optional(),
 });
 const providers = z.record(z.string(), provider).default({});
 
@@ -176,13 +177,13 @@ async function payment(
 ): Promise<{ readonly model?: string; readonly why?: string; readonly instead?: string | undefined }> {
   const mind = await ground.open();
   const { payer, model } = mind.config('clade', cladeSettings);
-  const known = mind.config('providers', providers);
+  const all = mind.config('providers', providers);
   const [name = ''] = model.split('/');
-  const { base_url: url } = known[name] ?? {};
+  const { base_url: url } = all[name] ?? {};
   const isOwn = name === 'llama' || (url !== undefined && isLocalAddress(url));
   const isSponsored =
-    payer === 'sponsor' && (known[name]?.payment === 'x402' || SPONSORED.has(name)) && url !== undefined;
-  if (isSponsored) return { model, instead: ownModel(known) };
+    payer === 'sponsor' && (all[name]?.payment === 'x402' || SPONSORED.has(name)) && url !== undefined;
+  if (isSponsored) return { model, instead: ownModel(all) ?? ownFile(ground.places.home) };
   if (payer !== 'api_key' && !isOwn) return { why: notAsked(payer, model) };
   if (model !== '') return { model };
   return mind.answering() === 'T0' ? { why: NO_MODEL } : {};
@@ -192,11 +193,18 @@ export const NO_MODEL = 'no model is set up';
 /** By their row they are paid call by call. */
 const SPONSORED = new Set(GOLEM_PROVIDERS.flatMap(({ name, paidBy }) => (paidBy ? [name] : [])));
 
-function ownModel(known: z.output<typeof providers>): string | undefined {
-  const isOwn = ({ base_url: url, payment: how }: z.output<typeof provider>) =>
-    how !== 'x402' && url !== undefined && isLocalAddress(url);
-  const found = Object.entries(known).find(([, one]) => isOwn(one) && one.default_model !== undefined);
+function ownModel(all: z.output<typeof providers>): string | undefined {
+  const isOwn = ({ base_url: url, payment: how, kind }: z.output<typeof provider>) =>
+    how !== 'x402' && (kind === 'llama' || (url !== undefined && isLocalAddress(url)));
+  const found = Object.entries(all).find(([, one]) => isOwn(one) && one.default_model !== undefined);
   return found && `${found[0]}/${found[1].default_model}`;
+}
+
+/** Of the home's own engine. */
+function ownFile(home: string): string | undefined {
+  const files = known(() => readdirSync(join(home, 'models'))) ?? [];
+  const found = files.sort().find((name) => name.toLowerCase().endsWith('.gguf'));
+  return found && `llama/${found.slice(0, -'.gguf'.length)}`;
 }
 
 function notAsked(payer: 'local' | 'sponsor', model: string): string {

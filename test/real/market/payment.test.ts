@@ -84,6 +84,8 @@ onChain('payment by x402', (chain) => {
         { amount: '1000000000' },
         { amount: '-1' },
         { amount: '0' },
+        { maxTimeoutSeconds: 10_000_000_000_000 },
+        { maxTimeoutSeconds: 0 },
       ]) {
         await assert.rejects(signPayment(ours, key, altered(header, change), wish), refused, JSON.stringify(change));
       }

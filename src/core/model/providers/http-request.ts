@@ -44,6 +44,8 @@ export interface Exchange {
   /** The time-out or refusal that ended the exchange. */
   readonly failure: () => ModelError | undefined;
   readonly answered: () => boolean;
+  /** What is paid is not asked for, and paid, once more. */
+  readonly paid: () => boolean;
   readonly close: () => void;
 }
 
@@ -54,6 +56,7 @@ export function openExchange(options: ExchangeOptions, parent: AbortSignal): Exc
   const { promise: sent, resolve: onSent } = Promise.withResolvers<void>();
   let failure: ModelError | undefined;
   let answered = false;
+  let hasPaid = false;
   let cancel: () => void = () => undefined;
   let cancelTotal: () => void = () => undefined;
   const end = (error: ModelError) => {
@@ -84,18 +87,14 @@ export function openExchange(options: ExchangeOptions, parent: AbortSignal): Exc
       if (over !== undefined) end(overBound(endpoint, over));
     };
     const request = { ...plainRequest(init), ...waysOf(endpoint), signal: controller.signal, onSent, onBytes };
-    let answer = await sendFollowing(String(address), request).finally(onSent);
+    const first = await sendFollowing(String(address), request).finally(onSent);
     answered = true;
-    const required = answer.status === 402 ? answer.headers.get('payment-required') : undefined;
-    if (options.pay && required) {
-      await answer.body.cancel();
-      const paid = await options.pay(required).catch((error: unknown) => {
-        failure ??= unpaid(endpoint, error);
-        throw failure;
-      });
-      const headers = { ...request.headers, 'PAYMENT-SIGNATURE': paid };
-      answer = await sendFollowing(String(address), { ...request, headers });
-    }
+    const payment = await paymentFor(first, options).catch((error: ModelError) => {
+      failure ??= error;
+      throw failure;
+    });
+    hasPaid = payment !== undefined;
+    const answer = hasPaid ? await sendFollowing(String(address), withPayment(request, payment ?? '')) : first;
     cancelTotal = startTotal();
     idle();
     const problem = await problemOf(answer, options);
@@ -109,6 +108,7 @@ export function openExchange(options: ExchangeOptions, parent: AbortSignal): Exc
     signal: controller.signal,
     failure: () => failure,
     answered: () => answered,
+    paid: () => hasPaid,
     close: () => {
       cancel();
       cancelTotal();
@@ -148,6 +148,18 @@ function plainRequest({
     pairs.flatMap(([name, value]) => (name && value !== undefined ? [[name, String(value)]] : [])),
   );
   return { method, headers: named, ...(typeof body === 'string' ? { body } : {}) };
+}
+
+/** Undefined: it asks for none, or nobody is there to pay. Throws ModelError. */
+async function paymentFor(answer: HttpAnswer, { pay, endpoint }: ExchangeOptions): Promise<string | undefined> {
+  const required = answer.status === 402 ? answer.headers.get('payment-required') : undefined;
+  if (!pay || !required) return undefined;
+  await answer.body.cancel();
+  return pay(required).catch((error: unknown) => Promise.reject(unpaid(endpoint, error)));
+}
+
+function withPayment(request: HttpRequest, payment: string): HttpRequest {
+  return { ...request, headers: { ...request.headers, 'PAYMENT-SIGNATURE': payment } };
 }
 
 function unpaid({ provider }: Endpoint, cause: unknown): ModelError {

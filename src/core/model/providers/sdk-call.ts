@@ -11,6 +11,7 @@ import { isJsonObject, type JsonObject, parseJson, parseJsonObject } from '#base
 import {
   type FinishReason,
   ModelError,
+  type ModelErrorCode,
   type ModelEvent,
   type ModelTraits,
   NO_USAGE,
@@ -58,7 +59,8 @@ export async function* streamSdkCall(work: SdkCall, signal: AbortSignal): AsyncG
     yield* readStream(work, exchange, reader);
     yield finishEvent(work, reader);
   } catch (error) {
-    throw translate(error, { work, exchange, signal });
+    const failed = translate(error, { work, exchange, signal });
+    throw exchange.paid() && failed instanceof ModelError ? onlyOnce(failed) : failed;
   } finally {
     exchange.close();
   }
@@ -141,6 +143,11 @@ function translate(error: unknown, { work, exchange, signal }: Failed): unknown 
   const answered = exchange.answered();
   if (!answered || isNetworkError(error)) return networkFailure(endpoint, error, answered);
   return partFailure(endpoint, error, exchange, work.options);
+}
+
+function onlyOnce({ message, code, status, fix }: ModelError): ModelError {
+  const more = { ...(status === undefined ? {} : { status }), ...(fix === undefined ? {} : { fix }) };
+  return new ModelError(message, { code: code as ModelErrorCode, retryable: false, ...more });
 }
 
 /** The library reports an error event at the very start of an Anthropic stream as a failed call that has the event in `data`. */

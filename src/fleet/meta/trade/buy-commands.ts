@@ -1,7 +1,7 @@
 // Owns the commands of who buys: what is looked at and paid for, what becomes of it (the library, or a file), and what is said of it afterwards.
 // Invariants: nothing is paid without a yes, above the owner's limits or twice; what was paid for goes on from where it was, whatever was killed.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { atomicWrite } from '#base/atomic-write.ts';
@@ -47,7 +47,7 @@ function buyCommand(ground: Ground): AnyCommand {
     const price = priceAt(listing, ground.clock.now());
     const via = asked.via ?? (price <= micro(desk.settings.direct_limit) ? 'direct' : 'escrow');
     yield* seen(listing);
-    yield line(`costs ${dollars(price)}, ${HOW[via]}`);
+    yield line(`costs ${dollars(price)}, ${how(via, listing)}`);
     const no = await askedNo(asked, price, context);
     if (no !== undefined) return yield no;
     const buyer = await buyerOf(desk);
@@ -58,10 +58,11 @@ function buyCommand(ground: Ground): AnyCommand {
   });
 }
 
-const HOW = {
-  direct: 'paid at once: if it is not what was described, the money is gone',
-  escrow: 'kept in escrow until it is here and is what was described',
-};
+function how(via: Purchase['via'], { evaluator }: Listing): string {
+  if (via === 'direct') return 'paid at once: if it is not what was described, the money is gone';
+  const who = evaluator === 'buyer' ? 'it is what was described' : `${evaluator} says that it is what was described`;
+  return `kept in escrow until it is here and ${who}`;
+}
 
 async function askedNo({ yes }: Buying, price: bigint, { ask }: CommandContext): Promise<CommandOutput | undefined> {
   if (yes) return undefined;
@@ -79,7 +80,8 @@ function fileIn(name: string | undefined, { cwd }: CommandContext): string | nul
 
 async function buyerOf({ ground, settings, rows, trade }: Desk): Promise<BuyerGround> {
   const { chain, key } = await trade();
-  const limits = { payment: micro(settings.limit), day: micro(settings.per_day) };
+  const { limit, per_day: day, direct_limit: direct } = settings;
+  const limits = { payment: micro(limit), day: micro(day), direct: micro(direct) };
   return { chain, rows, clock: ground.clock, key, limits };
 }
 
@@ -99,12 +101,7 @@ async function* finish(desk: Desk, purchase: Purchase, instead: string | null = 
   // Told again after a crash rather than never.
   if (state === 'completed')
     await desk.tell('bought', { purchase: name, listing: listing.id, via, amount: String(amount) });
-  if (file !== null) {
-    atomicWrite(file, content);
-    await desk.rows.move(purchase, 'saved');
-    yield line(`${listing.name} is in ${file}.`);
-    return yield told({ purchase: name, state: 'saved', file });
-  }
+  if (file !== null) return yield* intoFile(desk, purchase, file, content);
   const taken = await intoLibrary(desk, listing, content);
   if (!taken.ok)
     return yield spec.failed(taken.reason, taken.detail, `It is yours: talaria market resume ${name} --save FILE`);
@@ -114,6 +111,29 @@ async function* finish(desk: Desk, purchase: Purchase, instead: string | null = 
     waits === undefined ? `${entry} stands in the library.` : `${entry} is in the library and waits: ${waits}`,
   );
   yield told({ purchase: name, state: 'ingested', entry, ...(waits === undefined ? {} : { waits }) });
+}
+
+async function* intoFile(
+  { rows }: Desk,
+  purchase: Purchase,
+  file: string,
+  content: Uint8Array,
+): AsyncGenerator<CommandOutput> {
+  const { id: name, listing } = purchase;
+  const why = whyNotInto(file, content);
+  if (why !== undefined)
+    return yield spec.failed('file-there', why, `talaria market resume ${name} --save FILE takes another.`);
+  atomicWrite(file, content);
+  await rows.move(purchase, 'saved');
+  yield line(`${listing.name} is in ${file}.`);
+  yield told({ purchase: name, state: 'saved', file });
+}
+
+/** It may have been written before a crash. */
+function whyNotInto(file: string, content: Uint8Array): string | undefined {
+  if (!existsSync(dirname(file))) return `There is no folder ${dirname(file)}.`;
+  const isOther = existsSync(file) && !readFileSync(file).equals(content);
+  return isOther ? `${file} is there already, and is another one.` : undefined;
 }
 
 const ENDS: Partial<Record<PurchaseState, string>> = {

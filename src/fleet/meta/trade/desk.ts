@@ -3,7 +3,7 @@
 // told are rows `market.…` of the log, never a word or an event of a golem.
 import type { z } from 'zod';
 import { TalariaError } from '#base/errors.ts';
-import type { JsonObject, JsonValue } from '#base/json.ts';
+import { type JsonObject, type JsonValue, objectOf, textOf } from '#base/json.ts';
 import { withoutUnseen } from '#base/text/unseen.ts';
 import * as spec from '#core/agent/command-spec.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, line } from '#core/agent/command-spec.ts';
@@ -102,13 +102,19 @@ async function withLog<T>({ places, clock }: Ground, work: (log: StyxTransport) 
 
 /** What is listed and not known everywhere yet is told, on chain and log; a line for each half that failed. */
 export async function publish({ ground, rows }: Desk, { chain }: Trade): Promise<readonly CommandOutput[]> {
-  const told = await withLog(ground, (log) => publishLots(rows, chain, log));
+  const told = await withLog(ground, (log) => {
+    const idOf = ({ body }: { readonly body: unknown }) => textOf(objectOf(objectOf(body).listing).id);
+    const tells = (topic: string, id: string) => log.read([topic], 0, MOST_ROWS).some((row) => idOf(row) === id);
+    return publishLots(rows, chain, { append: (...row) => log.append(...row), tells });
+  });
   return told.flatMap(({ id, failed: why }) =>
     why === undefined
       ? []
       : [line(`${id} is not published everywhere: ${why}. talaria market list --mine tries it again.`)],
   );
 }
+
+const MOST_ROWS = 100_000;
 
 /** The shop over the lots of this home. Whoever is named as evaluator decides what he delivered himself. */
 export async function shopOf(desk: Desk, trade: Trade): Promise<Shop> {

@@ -11,7 +11,7 @@ import { serveCatalogue } from '#fleet/market/catalogue.ts';
 import { type Listing, priceAt } from '#fleet/market/listing.ts';
 import { dollars } from '#fleet/market/market-rows.ts';
 import { searchShop } from '#fleet/market/purchase.ts';
-import { type Desk, findListing, marketCommand, publish, seen, shopOf, type Trade, told } from './desk.ts';
+import { type Desk, failureOf, findListing, marketCommand, publish, seen, shopOf, type Trade, told } from './desk.ts';
 import { readLot } from './packing.ts';
 import { seenId } from './sell-commands.ts';
 
@@ -46,11 +46,23 @@ function listCommand(ground: Ground): AnyCommand {
         'Say --shop URL, or set market.shops in config.yaml.',
       );
     const words = search.split(/\s+/).filter(Boolean);
-    const found: (Listing & { readonly shop: string })[] = [];
-    for (const one of shops)
-      found.push(...(await searchShop(one, words, MOST)).map((listing) => ({ ...listing, shop: one })));
+    const { found, silent, nobody } = await lookIn(shops, words);
+    if (nobody !== undefined) return yield nobody;
+    for (const { message } of silent) yield line(`${message}.`);
     yield* listed(desk, found, search === '' ? 'Nothing is offered there.' : `Nothing there holds ${search}.`);
   });
+}
+
+/** Of a shop that does not answer, why; `nobody`: none does. */
+async function lookIn(shops: readonly string[], words: readonly string[]) {
+  const found: (Listing & { readonly shop: string })[] = [];
+  const silent: spec.Failure[] = [];
+  for (const shop of shops) {
+    const seen = await searchShop(shop, words, MOST).catch(failureOf);
+    if ('type' in seen) silent.push(seen);
+    else found.push(...seen.map((listing) => ({ ...listing, shop })));
+  }
+  return { found, silent, nobody: silent.length === shops.length ? silent[0] : undefined };
 }
 
 function* listed(

@@ -236,7 +236,7 @@ describe('providers of golems', () => {
     const config = configOf({ providers: { bankr: { base_url: 'http://127.0.0.1:9/v1', api_key: `\${K}` } } });
     const found = findProviders(config, { K: 'k' });
     assert.deepEqual(found.providers, []);
-    const reason = 'bankr is not configured: it is paid by x402 from a wallet, and nothing here pays that way yet';
+    const reason = 'bankr is not configured: it is paid by x402, call by call, as only what Meta asks is; its base_url is wanted';
     assert.deepEqual(found.problems, [{ provider: 'bankr', message: reason, fix: 'Take another.' }]);
     for (const ground of [found, { providers: [], problems: [] }]) {
       const choice = named('bankr/m', { ...ground, listed: () => [] }, why);
