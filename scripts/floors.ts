@@ -76,7 +76,7 @@ export const limits = { fileLines: 600 } as const;
 /** Non-blank lines and files of each room. A higher figure needs a decision record; a room that shrank by a tenth takes its new one. */
 export const budgets: Readonly<Record<string, readonly [lines: number, files: number]>> = {
   base: [5_589, 46],
-  'core/model': [7_188, 31],
+  'core/model': [7_204, 31],
   'core/reflex': [1_162, 8],
   'core/agent': [4_412, 25],
   'core/tools': [9_647, 52],
@@ -95,9 +95,9 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'extensions/user': [408, 3],
   'fleet/styx': [2_000, 12],
   'fleet/golem': [7_215, 38],
-  'fleet/market': [2_646, 12],
-  'fleet/meta': [6_371, 33],
-  'surfaces/app': [10_119, 58],
+  'fleet/market': [2_746, 12],
+  'fleet/meta': [6_452, 33],
+  'surfaces/app': [10_121, 58],
   'surfaces/cli': [4_920, 20],
   'surfaces/tui': [1_763, 7],
   'surfaces/api': [1_073, 5],

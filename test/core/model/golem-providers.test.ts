@@ -32,7 +32,8 @@ describe('inference of a golem', () => {
       {
         tiers: { T1: [], T2: [] },
         unused: ['bankr', 'bardo-gateway'].map(
-          (name) => `${name} is not configured: it is paid by x402, call by call, as only what Meta asks is; its base_url is wanted.`,
+          (name) =>
+            `${name} is not configured: it is paid by x402, call by call, as only what Meta asks is; its base_url is wanted.`,
         ),
       },
     ],

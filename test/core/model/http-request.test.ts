@@ -10,7 +10,7 @@ import { ModelError } from '#core/model/model-client.ts';
 import { sendRequest } from '#core/model/providers/http-request.ts';
 import { listModels } from '#core/model/providers/list-models.ts';
 import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
-import type { Endpoint } from '#core/model/providers/provider-options.ts';
+import type { Endpoint, Pay } from '#core/model/providers/provider-options.ts';
 import { collect, GREETING, textOf } from '../../contract/model-client.contract.ts';
 import { slow } from '../../slow.ts';
 
@@ -275,6 +275,35 @@ describe('a request to a model endpoint', () => {
       await reader.cancel();
       await turns();
     }
+  });
+
+  test('a 402 is paid once: what fails after it is not tried again, and a call that nobody pays says why', async (t) => {
+    const heard: (string | undefined)[] = [];
+    let then: Answer = (_, response) => response.writeHead(200, EVENTS).end(STREAM);
+    const baseUrl = await serving(t, (request, response) => {
+      const payment = request.headers['payment-signature'];
+      heard.push(String(payment));
+      if (payment === undefined) response.writeHead(402, { 'payment-required': 'three cents' }).end('{}');
+      else then(request, response);
+    });
+    const asked: unknown[] = [];
+    const clientThat = (pay: Pay) => {
+      const options = { endpoint: { provider: 'acme', baseUrl }, model: 'm-1', tier: 'T2', pay } as const;
+      return createOpenAiClient(options);
+    };
+    const payer = clientThat(async (...all) => `paid ${asked.push(all)}`);
+    assert.equal(textOf(await collect(payer, GREETING)), 'Hello there.');
+    assert.deepEqual([asked, heard], [[['three cents', GREETING.purpose]], ['undefined', 'paid 1']]);
+    for (const fails of [503, 429, 0]) {
+      then = (_, response) => (fails === 0 ? response.destroy() : response.writeHead(fails).end('{}'));
+      assert.equal((await failureOf(collect(payer, GREETING))).retryable, false, String(fails));
+    }
+    assert.equal(asked.length, 4);
+    const poor = clientThat(() => Promise.reject(new Error('the purse is empty')));
+    assert.match(
+      (await failureOf(collect(poor, GREETING))).message,
+      /nobody pays for the call of acme: the purse is empty/,
+    );
   });
 
   slow('first hour start: when the request arrives, the library of fetch is not loaded', async () => {

@@ -6,7 +6,7 @@ import { openConversation } from '#fleet/meta/conversation.ts';
 import { type ServerRequest, type ServerStep, startScriptedServer } from '#testing/scripted-server.ts';
 import { verifies } from '../../verifies.ts';
 import { onChain } from './anvil.ts';
-import { trader } from './trade-stage.ts';
+import { disk, killed, left, sold, trader } from './trade-stage.ts';
 
 const PRICE = 60_000n;
 
@@ -84,10 +84,47 @@ onChain('a golem pays for Meta', (chain) => {
       assert.equal(await theirs.balance(theirs.me), PRICE, 'above its day nothing is signed');
       await assert.rejects((await one.ground.door('market')).pay('x', 'chat'), { code: 'no-sponsor' });
       const [{ word = '' } = {}] = one.rows().allowances();
-      await one.rows().allow('ada-gen1', word.replace('"per_day":100000', '"per_day":900000'));
+      await one.rows().allow('ada-gen1 meta', word.replace('"per_day":100000', '"per_day":900000'));
       assert.match(await asks(), /instead of bankr\/m-1[^)]*no golem may pay/, 'a word that was changed is none');
       assert.equal((await one.run('allow', { golem: 'ada', 'per-day': 0 })).failure, undefined);
       assert.match((await one.run('allow')).text, /No golem may pay/);
+    },
+  );
+
+  verifies(
+    ['R2.6', 'R2.20'],
+    'a golem that may buys a skill with its own key, up to its day; killed on the way the same purse goes on',
+    async (t) => {
+      const seller = await trader(t, chain());
+      await left(seller, [disk]);
+      const id = await sold(seller);
+      const { address: shop } = await seller.serve();
+      const buyer = await trader(t, chain());
+      await (await buyer.ground.door('golems')).create({ name: 'ada', domain: 'sim' }, buyer.stage.cwd);
+      const [{ signer = '0x' } = {}] = await (await buyer.ground.door('golems')).states();
+      const purse = signer as `0x${string}`;
+      await chain().mint(purse, 1_000_000n);
+      const asked = { id, shop, via: 'escrow', from: 'ada', yes: true };
+      assert.equal((await buyer.run('buy', asked)).failure?.code, 'not-allowed');
+      const allow = (dollars: number) =>
+        buyer.run('allow', { golem: 'ada', 'per-day': dollars, until: '2999-01-01', for: 'market' });
+      await allow(0.2);
+      assert.equal((await buyer.run('buy', asked)).failure?.code, 'offer-refused', 'above its day');
+      await allow(2);
+      assert.equal(await killed(buyer, 'buy', { id, shop, via: 'escrow', from: 'ada' }, 'after paid'), 'SIGKILL');
+      const resumed = await buyer.run('resume');
+      assert.equal(resumed.failure, undefined, resumed.text);
+      assert.deepEqual(
+        buyer
+          .rows()
+          .purchases(9)
+          .map((one) => [one.purse, one.state]),
+        [[purse, 'ingested']],
+      );
+      const theirs = await openChain(chain().places, buyer.purse.key);
+      assert.equal(await theirs.balance(purse), 640_000n);
+      const said = await buyer.run('review', { purchase: id, stars: 4, text: 'Good.' });
+      assert.equal(said.failure, undefined, said.text);
     },
   );
 });

@@ -11,6 +11,7 @@ import { isYes } from '#base/text.ts';
 import * as spec from '#core/agent/command-spec.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, line } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
+import { openChain } from '#fleet/market/chain.ts';
 import { type Listing, priceAt } from '#fleet/market/listing.ts';
 import { dollars, type Purchase, type PurchaseState } from '#fleet/market/market-rows.ts';
 import { type BuyerGround, buy, goOn, sendReview } from '#fleet/market/purchase.ts';
@@ -19,6 +20,7 @@ import { entryOf, withLibrary } from '../library/library-home.ts';
 import { addBought } from '../library/reception.ts';
 import { type Desk, failureOf, findListing, marketCommand, seen, told } from './desk.ts';
 import { none, seenId } from './sell-commands.ts';
+import { buyingPurse } from './sponsor.ts';
 import { micro } from './trade-settings.ts';
 
 export function buyCommands(ground: Ground): readonly AnyCommand[] {
@@ -32,6 +34,7 @@ const buying = z.object({
   shop: z.string().optional().describe('Address of a shop; default those of market.shops'),
   via: z.enum(['escrow', 'direct']).optional().describe('Default direct up to market.direct_limit, else escrow'),
   save,
+  from: z.string().optional().describe('Golem whose purse pays, as far as market allow lets it'),
   yes: z.boolean().default(false).describe('Do not ask'),
 });
 type Buying = z.output<typeof buying>;
@@ -50,7 +53,7 @@ function buyCommand(ground: Ground): AnyCommand {
     yield line(`costs ${dollars(price)}, ${how(via, listing)}`);
     const no = await askedNo(asked, price, context);
     if (no !== undefined) return yield no;
-    const buyer = await buyerOf(desk);
+    const buyer = await buyerOf(desk, asked.from);
     const { me } = buyer.chain;
     if ((await buyer.chain.balance(me)) < price)
       return yield spec.failed('too-poor', `${me} has not ${dollars(price)}.`, 'Send USDC of that chain there first.');
@@ -78,11 +81,25 @@ function fileIn(name: string | undefined, { cwd }: CommandContext): string | nul
   return existsSync(folder) ? path : new TalariaError(`There is no folder ${folder}.`, { code: 'no-such-folder' });
 }
 
-async function buyerOf({ ground, settings, rows, trade }: Desk): Promise<BuyerGround> {
-  const { chain, key } = await trade();
+/** The owner, or a golem that he allowed to buy. */
+async function buyerOf(desk: Desk, golem?: string): Promise<BuyerGround> {
+  const { ground, settings, rows } = desk;
+  const own = await desk.trade();
   const { limit, per_day: day, direct_limit: direct } = settings;
   const limits = { payment: micro(limit), day: micro(day), direct: micro(direct) };
-  return { chain, rows, clock: ground.clock, key, limits };
+  const buyer = { rows, clock: ground.clock };
+  if (golem === undefined) return { ...buyer, chain: own.chain, key: own.key, limits };
+  const { key, perDay } = await buyingPurse(desk, golem);
+  return { ...buyer, key, chain: await openChain(own.chain.places, key), limits: { ...limits, day: BigInt(perDay) } };
+}
+
+/** Who signed it goes on with it, whatever he may sign now. */
+async function payerOf(desk: Desk, own: BuyerGround, purse: string): Promise<BuyerGround> {
+  if (purse === own.chain.me) return own;
+  const golems = await desk.ground.door('golems');
+  const name = (await golems.states()).find(({ signer }) => signer === purse)?.name;
+  const key = name === undefined ? undefined : await golems.purse(name);
+  return key === undefined ? own : { ...own, key, chain: await openChain(own.chain.places, key) };
 }
 
 /** States from which on the content is there and paid. */
@@ -207,7 +224,8 @@ async function* goOnWith(
   { name, file, shop }: { readonly name: string; readonly file: string | null; readonly shop: string | undefined },
 ): AsyncGenerator<CommandOutput> {
   try {
-    yield* finish(desk, await goOn(buyer, name, shop), file);
+    const purse = desk.rows.purchase(name)?.purse ?? buyer.chain.me;
+    yield* finish(desk, await goOn(await payerOf(desk, buyer, purse), name, shop), file);
   } catch (error) {
     yield failureOf(error);
   }
@@ -238,7 +256,11 @@ function reviewCommand(ground: Ground): AnyCommand {
     const record = asked.record
       ? await withLibrary(ground, async (library) => recordOf(library.entries().map(entryOf), name))
       : undefined;
-    await sendReview(await desk.trade(), purchase, { stars, text, ...(record ? { record } : {}) });
+    await sendReview(await payerOf(desk, await buyerOf(desk), purchase.purse), purchase, {
+      stars,
+      text,
+      ...(record ? { record } : {}),
+    });
     await desk.tell('reviewed', { listing: purchase.listing.id, stars });
     yield line(`${purchase.shop} has your review.`);
     yield told({ reviewed: purchase.listing.id });

@@ -1,5 +1,5 @@
-// Owns what golems pay for Meta (hierarchy notes RQ.3): the owner's signed word that one may, so much a day and until when, and the payment by x402 from
-// its key. Knows no model. Invariants: nothing is signed without that word, after its end, above its day, or for anything but what Meta asks; what
+// Owns what golems may pay (hierarchy notes RQ.3): the owner's signed word that one may, for what Meta asks or for skills, so much a day and until when;
+// and the payment by x402 from its key. Knows no model. Invariants: nothing is signed without that word, after its end, above its day, or for anything but what Meta asks; what
 // was signed is a row before it leaves, and counts as spent.
 import { z } from 'zod';
 import { isoTime, parseTime } from '#base/clock.ts';
@@ -18,13 +18,15 @@ import { allowMoney, micro, placesOf, settingsOf } from './trade-settings.ts';
 const allowance = z.strictObject({
   ...{ golem: z.string(), name: z.string(), signer: z.string() },
   /** Micro-USDC, and epoch ms. */
-  ...{ per_day: z.int().min(0), until: z.int(), for: z.literal('meta') },
+  ...{ per_day: z.int().min(0), until: z.int(), for: z.enum(['meta', 'market']) },
 });
 type Allowance = z.output<typeof allowance>;
 const signedWord = z.object({ said: allowance, by: z.string(), signature: z.string() });
 
 /** What Meta's questions are called where they are counted. */
 const META = 'route';
+
+const FOR = { meta: 'what Meta asks', market: 'skills' } as const;
 
 /** Those that this owner signed and that have not ended; who has the most left of today first. */
 function standing({ places, clock }: Ground, rows: MarketRows): readonly (Allowance & { readonly left: number })[] {
@@ -33,7 +35,10 @@ function standing({ places, clock }: Ground, rows: MarketRows): readonly (Allowa
     const read = parseJson(word);
     const { data } = signedWord.safeParse(read.ok ? read.value : undefined);
     if (!data || data.by !== owner || !isSignedBy('allowance', data.said, data)) return [];
-    return [{ ...data.said, left: data.said.per_day - rows.paidToday(data.said.signer as Hex) }];
+    const { said } = data;
+    const signer = said.signer as Hex;
+    const spent = said.for === 'meta' ? rows.paidToday(signer) : rows.spentToday(signer);
+    return [{ ...said, left: said.per_day - spent }];
   });
   return all.filter(({ until }) => until > clock.now()).sort((a, b) => b.left - a.left);
 }
@@ -48,7 +53,7 @@ export async function payFor(ground: Ground, required: string, purpose: string):
   const rows = openMarketRows(ground.places.home, ground.clock);
   const whys: string[] = [];
   try {
-    for (const one of standing(ground, rows)) {
+    for (const one of standing(ground, rows).filter((each) => each.for === 'meta')) {
       const paid = await payFrom(ground, rows, one, required).catch((error: unknown) => error);
       if (typeof paid === 'string') return paid;
       whys.push(`${one.golem}: ${errorText(paid)}`);
@@ -81,33 +86,48 @@ async function payFrom(
   throw new TalariaError(`of today's ${dollars(perDay)} not enough is left`, { code: 'over-allowance' });
 }
 
+/** Key of a golem that may buy skills, and what it may spend on them within a day, micro-USDC. Throws TalariaError `not-allowed`, `no-key`. */
+export async function buyingPurse(
+  { ground, rows }: Desk,
+  name: string,
+): Promise<{ readonly key: string; readonly perDay: number }> {
+  const found = standing(ground, rows).find((one) => one.name === name && one.for === 'market');
+  if (found === undefined)
+    throw new TalariaError(`${name} may not pay for skills`, {
+      ...{ code: 'not-allowed', fix: `talaria market allow ${name} --per-day USD --until DATE --for market` },
+    });
+  const key = await (await ground.door('golems')).purse(name);
+  if (key === undefined) throw new TalariaError(`the key of ${name} is not here`, { code: 'no-key' });
+  return { key, perDay: found.per_day };
+}
+
 const input = z.object({
   golem: z.string().optional().describe('Which one; without it those that may are listed'),
   'per-day': z.coerce.number().min(0).max(1_000).optional().describe('Dollars that it may pay within a day; 0 ends it'),
   until: z.iso.date().optional().describe('Last day, as 2027-01-31'),
-  for: z.enum(['meta']).default('meta').describe('For whom'),
+  for: z.enum(['meta', 'market']).default('meta').describe('meta: what Meta asks; market: skills'),
 });
 
 export function allowCommand(ground: Ground): spec.AnyCommand {
-  const about = { summary: 'Let a golem pay for what Meta asks', input, positional: ['golem'] };
+  const about = { summary: 'Let a golem pay for what Meta asks, or for skills', input, positional: ['golem'] };
   const words = 'allow ada --per-day 0.20 --until 2027-01-31 --for meta';
-  return marketCommand(ground, words, about, async function* (desk, { golem, 'per-day': perDay, until }) {
+  return marketCommand(ground, words, about, async function* (desk, { golem, 'per-day': perDay, until, for: what }) {
     if (golem === undefined) return yield* listed(desk);
     if (perDay === undefined) return yield spec.wrongUse('how-much', 'How much a day? Say --per-day, in dollars.');
     const found = await golemCalled(ground, golem);
     if (found === undefined)
       return yield spec.failed('no-such-golem', `No golem ${golem} lives here.`, 'talaria golem list shows them.');
     if (perDay === 0) {
-      await desk.rows.allow(found.golem, undefined);
-      yield spec.line(`${found.golem} pays for nobody.`);
+      await desk.rows.allow(`${found.golem} ${what}`, undefined);
+      yield spec.line(`${found.golem} pays for ${FOR[what]} no more.`);
       return yield told({ golem: found.golem, per_day: 0 });
     }
     const end = parseTime(`${until}T23:59:59Z`) ?? 0;
     if (end <= ground.clock.now())
       return yield spec.wrongUse('until-when', 'Until when? Say --until, a day that has not passed, as 2027-01-31.');
-    const said: Allowance = { ...found, per_day: Number(micro(perDay)), until: end, for: 'meta' };
+    const said: Allowance = { ...found, per_day: Number(micro(perDay)), until: end, for: what };
     const signed = ownerOf(ground.places.home, ground.clock).sign('allowance', said);
-    await desk.rows.allow(found.golem, JSON.stringify({ said, ...signed }));
+    await desk.rows.allow(`${found.golem} ${what}`, JSON.stringify({ said, ...signed }));
     yield* listed(desk);
   });
 }
@@ -124,10 +144,10 @@ async function golemCalled(
 
 function* listed({ ground, rows }: Desk): Generator<spec.CommandOutput> {
   const all = standing(ground, rows);
-  if (all.length === 0) yield spec.line('No golem may pay for what Meta asks.');
-  for (const { golem, per_day: perDay, left, until, signer } of all)
+  if (all.length === 0) yield spec.line('No golem may pay for anything.');
+  for (const { golem, per_day: perDay, left, until, signer, for: what } of all)
     yield spec.line(
-      `${golem} may pay ${dollars(perDay)} a day for what Meta asks, until ${isoTime(until).slice(0, 10)}; ${dollars(Math.max(0, left))} is left today. Its purse: ${signer}`,
+      `${golem} may pay ${dollars(perDay)} a day for ${FOR[what]}, until ${isoTime(until).slice(0, 10)}; ${dollars(Math.max(0, left))} is left today. Its purse: ${signer}`,
     );
   yield told(all);
 }

@@ -50,7 +50,9 @@ export function cannotAnswer(name: string, why: string): string {
 
 /** Without any wish: the first provider that can answer. */
 export function firstChoice(providers: readonly FoundProvider[]): ModelChoice | undefined {
-  const first = providers.find(({ files }) => files === undefined || files.some(({ missing }) => !missing));
+  // What is paid call by call is paid for Meta alone.
+  const ours = providers.filter(({ settings }) => settings.payment !== 'x402');
+  const first = ours.find(({ files }) => files === undefined || files.some(({ missing }) => !missing));
   const file = first?.files?.find(({ missing }) => !missing);
   return first && { provider: first, model: file?.model ?? first.defaultModel, reason: file?.reason ?? first.reason };
 }

@@ -232,11 +232,14 @@ describe('model files', () => {
 describe('providers of golems', () => {
   const why = { reason: 'a test asks' };
 
-  test('who is paid by x402 is never asked, and says why when it is named', async (t) => {
-    const config = configOf({ providers: { bankr: { base_url: 'http://127.0.0.1:9/v1', api_key: `\${K}` } } });
+  test('who is paid by x402 is never the first choice, and says why when it is named without an address', async (t) => {
+    const paid = findProviders(configOf({ providers: { bankr: { base_url: 'http://127.0.0.1:9/v1' } } }), {});
+    assert.deepEqual([paid.providers[0]?.settings.payment, firstChoice(paid.providers)], ['x402', undefined]);
+    const config = configOf({ providers: { bankr: { api_key: `\${K}` } } });
     const found = findProviders(config, { K: 'k' });
     assert.deepEqual(found.providers, []);
-    const reason = 'bankr is not configured: it is paid by x402, call by call, as only what Meta asks is; its base_url is wanted';
+    const reason =
+      'bankr is not configured: it is paid by x402, call by call, as only what Meta asks is; its base_url is wanted';
     assert.deepEqual(found.problems, [{ provider: 'bankr', message: reason, fix: 'Take another.' }]);
     for (const ground of [found, { providers: [], problems: [] }]) {
       const choice = named('bankr/m', { ...ground, listed: () => [] }, why);
