@@ -104,7 +104,7 @@ const STANDS = "state NOT IN ('rejected', 'refunded', 'dropped')";
 
 const MAY_FOLLOW: Readonly<Record<PurchaseState, readonly PurchaseState[]>> = {
   signed: ['paid', 'dropped'],
-  paid: ['opened', 'rejected', 'refunded'],
+  paid: ['opened', 'rejected', 'refunded', 'dropped'],
   opened: ['completed', 'refunded', 'rejected'],
   completed: ['ingested', 'saved'],
   // It may have been taken after all, when a chain was behind.

@@ -2,7 +2,7 @@
 // page. Invariants: nothing is signed for a listing that is altered, not on the chain, dearer than its formula or above a limit; what was signed is
 // a row before it leaves, so a crash pays nothing twice; content that is not what was described is never given out, and in escrow its money comes back.
 import { type Clock, isoTime } from '#base/clock.ts';
-import { errorText, TalariaError } from '#base/errors.ts';
+import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { accountOf, hashOf } from '#base/ethereum.ts';
 import { newId } from '#base/ids.ts';
 import { type JsonObject, objectOf, objectsOf, parseJson, textOf } from '#base/json.ts';
@@ -183,7 +183,9 @@ async function lookForPayment({ chain, rows }: BuyerGround, purchase: Purchase):
 
 async function open(ground: BuyerGround, purchase: Purchase): Promise<void> {
   const { rows, chain } = ground;
-  const job = purchase.via === 'direct' ? undefined : await chain.funded(purchase.nonce);
+  const behind = (error: unknown) => takenBack(ground, purchase, error);
+  const job = purchase.via === 'direct' ? undefined : await chain.funded(purchase.nonce).catch(behind);
+  if (job === 'taken back') return;
   if (job?.status === 'rejected' || job?.status === 'expired') {
     await rows.move(purchase, 'refunded', { why: `the job is ${job.status}` });
     return;
@@ -194,6 +196,15 @@ async function open(ground: BuyerGround, purchase: Purchase): Promise<void> {
   });
   if (content instanceof Uint8Array) await rows.move(purchase, 'opened', { content });
   else if (content !== undefined) await refuse(ground, purchase, job, content.wrong);
+}
+
+/** A chain that was reorganised knows nothing of the job, and the signature can make it no more: no money moved after all. */
+async function takenBack({ chain, rows }: BuyerGround, purchase: Purchase, error: unknown): Promise<'taken back'> {
+  const { validBefore } = objectOf(known(purchase.payment));
+  const isOver = (await chain.now()) > Number(validBefore) + HOUR / 1_000;
+  if (errorCode(error) !== 'chain-behind' || !isOver) throw error;
+  await rows.move(purchase, 'dropped', { why: 'the chain took the payment back' });
+  return 'taken back';
 }
 
 /** Its time is over: everybody may send the money back. */
