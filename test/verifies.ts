@@ -32,8 +32,9 @@ function cite(ids: string | readonly string[]): void {
   for (const id of typeof ids === 'string' ? [ids] : ids) refuseUnknown(id);
 }
 
-function refuseUnknown(id: string): void {
-  const current = known.get(id);
+/** `rows`: by id, whether it is one of now. */
+export function refuseUnknown(id: string, rows: ReadonlyMap<string, boolean> = known): void {
+  const current = rows.get(id);
   if (current === undefined) throw new Error(`test cites ${id}, which is no row of test/requirements`);
   if (!current) throw new Error(`test cites ${id}, which is still marked deferred`);
 }
