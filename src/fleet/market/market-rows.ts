@@ -223,11 +223,6 @@ export class MarketRows {
     return this.sale(sale.id) as Sale;
   }
 
-  /** Nobody paid after all. */
-  async dropSale(id: string): Promise<void> {
-    await this.#write(() => this.#database.run("DELETE FROM sales WHERE id = ? AND state = 'asked'", id));
-  }
-
   async moveSale(id: string, state: SaleState, job: string | null = null): Promise<Sale> {
     const sql = 'UPDATE sales SET state = ?, job = coalesce(?, job) WHERE id = ?';
     await this.#write(() => this.#database.run(sql, state, job, id));

@@ -65,8 +65,10 @@ export interface Till {
     header: string,
     offers: readonly Offered[],
   ): Promise<Result<Signed & { readonly payload: string }, 'no-payment' | 'no-such-offer'>>;
+  /** Why it would not be taken; undefined: it would. */
+  verify(payload: string): Promise<string | undefined>;
   /** Takes the money. A second time: refused, nothing moves. */
-  settle(payload: string): Promise<Result<{ readonly job?: bigint; readonly header: string }, 'unpaid' | 'unsure'>>;
+  settle(payload: string): Promise<Result<{ readonly job?: bigint; readonly header: string }, 'unpaid'>>;
 }
 
 /** Whoever keeps the till pays the gas. */
@@ -101,10 +103,16 @@ export async function openTill(chain: Chain): Promise<Till> {
         );
       return ok({ ...signed, payload: JSON.stringify(payload) });
     },
+    verify: async (payload) => {
+      const paid = objectOf(known(payload)) as unknown as PaymentPayload;
+      const { isValid, invalidReason } = await facilitator.verify(paid, paid.accepted);
+      return isValid ? undefined : (invalidReason ?? 'unexpected_verify_error');
+    },
     settle: async (payload) => {
       const paid = objectOf(known(payload)) as unknown as PaymentPayload;
-      const settled = await facilitator.settle(paid, paid.accepted).catch(errorText);
-      if (typeof settled === 'string') return refuse('unsure', settled);
+      const settled = await facilitator
+        .settle(paid, paid.accepted)
+        .catch((error: unknown) => failed(chain, errorText(error)));
       if (!settled.success) return refuse('unpaid', settled.errorReason ?? 'unexpected_settle_error');
       const job = settled.extra?.job;
       const header = parts.encodePaymentResponseHeader(settled);

@@ -114,6 +114,9 @@ export class Shop {
       amount: String(amount),
       payment: payload,
     } as const;
+    // What nobody signed leaves no row.
+    const invalid = rows.sale(nonce) === undefined ? await till.verify(payload) : undefined;
+    if (invalid !== undefined) return { why: invalid };
     const row = await rows.beginSale({ ...asked, block: Number(await chain.height()) });
     // A nonce is claimed by whoever names it: what its row stands for is not changed by who pays.
     const isIt = Object.entries(asked).every(([name, value]) => row[name as keyof Sale] === value);
@@ -125,9 +128,7 @@ export class Shop {
     }
     // Somebody else may have sent it, or we before a crash: what the chain says counts.
     const { state } = await this.goOn(nonce);
-    if (state !== 'asked' && state !== 'unpaid') return { sale: nonce };
-    if (settled.reason === 'unpaid') await rows.dropSale(nonce);
-    return { why: settled.detail };
+    return state === 'asked' || state === 'unpaid' ? { why: settled.detail } : { sale: nonce };
   }
 
   #onSale(id: string): Lot | undefined {
