@@ -3,7 +3,7 @@
 // one key sends one transaction after another; what a contract refuses is an error that names the contract's reason; addresses come out in lower case.
 import type { ExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { z } from 'zod';
-import { TalariaError } from '#base/errors.ts';
+import { errorCode, TalariaError } from '#base/errors.ts';
 import type { JsonValue } from '#base/json.ts';
 import { type Args, lower, type Wire, wire } from './wire.ts';
 
@@ -95,6 +95,8 @@ export interface Chain {
   withdraw(listingId: Hex): Promise<void>;
   /** For the authorization that funds a job of these terms. */
   nonceOf(terms: Terms, description: string): Promise<Hex>;
+  /** Would the escrow take it now, signature and all? */
+  wouldFund(terms: Terms, description: string, authorization: Authorization): Promise<boolean>;
   /** Gives the job. */
   fund(terms: Terms, description: string, authorization: Authorization): Promise<bigint>;
   jobOf(nonce: Hex): Promise<bigint | undefined>;
@@ -251,6 +253,16 @@ function sends(line: Wire, { escrow, factory }: ChainPlaces) {
       line.send(factory, 'SplitterFactory', 'list', [keyCommit, sale, listingId, contentHash]),
     withdraw: async (listingId: Hex) => {
       await line.send(factory, 'SplitterFactory', 'withdraw', [listingId]);
+    },
+    wouldFund: async (terms: Terms, description: string, authorization: Authorization) => {
+      const args = [terms, description, authorization];
+      try {
+        await line.simulate('JobEscrow', { address: escrow, functionName: 'fundByAuthorization', args });
+        return true;
+      } catch (error) {
+        if (errorCode(error) === 'reverted') return false;
+        throw error;
+      }
     },
     fund: async (terms: Terms, description: string, authorization: Authorization) => {
       await line.send(escrow, 'JobEscrow', 'fundByAuthorization', [terms, description, authorization]);

@@ -105,7 +105,7 @@ const STANDS = "state NOT IN ('rejected', 'refunded', 'dropped')";
 const MAY_FOLLOW: Readonly<Record<PurchaseState, readonly PurchaseState[]>> = {
   signed: ['paid', 'dropped'],
   paid: ['opened', 'rejected', 'refunded', 'dropped'],
-  opened: ['completed', 'refunded', 'rejected'],
+  opened: ['completed', 'refunded', 'rejected', 'dropped'],
   completed: ['ingested', 'saved'],
   // It may have been taken after all, when a chain was behind.
   ...{ ingested: ['saved'], saved: ['ingested'], rejected: [], refunded: [], dropped: ['paid'] },

@@ -300,7 +300,7 @@ async function whyNot(
   if ((await chain.nonceOf(terms, description)) !== nonce) return 'invalid_payload';
   if ((await chain.jobOf(nonce)) !== undefined) return 'invalid_transaction_state';
   if ((await chain.balance(terms.client)) < terms.budget) return 'insufficient_funds';
-  return undefined;
+  return (await chain.wouldFund(terms, description, authorization)) ? undefined : 'invalid_exact_evm_payload_signature';
 }
 
 /** What the owner allows, micro-USDC, and what is meant to be bought. */
@@ -379,7 +379,8 @@ function isWished(chain: Chain, offer: PaymentRequirements, { via, payTo, evalua
     offer.network === networkOf(chain) &&
     lower(offer.asset) === lower(chain.places.token);
   // A signature is good for so long: one that never ends would be a debt.
-  const isBounded = offer.maxTimeoutSeconds > 0 && offer.maxTimeoutSeconds <= MOST_VALID_S;
+  const { maxTimeoutSeconds: valid } = offer;
+  const isBounded = Number.isInteger(valid) && valid > 0 && valid <= MOST_VALID_S;
   const isPayee =
     isBounded &&
     (payTo === undefined || lower(offer.payTo) === lower(payTo)) &&

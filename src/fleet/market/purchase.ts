@@ -192,17 +192,20 @@ async function open(ground: BuyerGround, purchase: Purchase): Promise<void> {
   }
   const content = await delivered(ground, purchase).catch(async (error: unknown) => {
     if (await refunded(ground, purchase, job)) return undefined;
-    throw error;
+    if (purchase.via === 'escrow') throw error;
+    await takenBack(ground, purchase, error);
+    return undefined;
   });
   if (content instanceof Uint8Array) await rows.move(purchase, 'opened', { content });
   else if (content !== undefined) await refuse(ground, purchase, job, content.wrong);
 }
 
-/** A chain that was reorganised knows nothing of the job, and the signature can make it no more: no money moved after all. */
+/** A chain that was reorganised knows nothing of the payment, and the signature can make it no more: no money moved after all. Else throws on. */
 async function takenBack({ chain, rows }: BuyerGround, purchase: Purchase, error: unknown): Promise<'taken back'> {
+  const { via, purse, nonce } = purchase;
+  const isGone = via === 'direct' ? !(await chain.isUsed(purse, nonce)) : errorCode(error) === 'chain-behind';
   const { validBefore } = objectOf(known(purchase.payment));
-  const isOver = (await chain.now()) > Number(validBefore) + HOUR / 1_000;
-  if (errorCode(error) !== 'chain-behind' || !isOver) throw error;
+  if (!isGone || (await chain.now()) <= Number(validBefore) + HOUR / 1_000) throw error;
   await rows.move(purchase, 'dropped', { why: 'the chain took the payment back' });
   return 'taken back';
 }
@@ -228,7 +231,9 @@ async function delivered({ chain }: BuyerGround, purchase: Purchase): Promise<Ui
         retryable: true,
         fix: `talaria market resume ${purchase.id} asks again.`,
       });
-    if (deliverable !== (await hashOf(sealed))) return { wrong: 'what was delivered is not what was submitted' };
+    // What was accepted is accepted; whether it opens to what was listed is seen below.
+    if (at !== 'completed' && deliverable !== (await hashOf(sealed)))
+      return { wrong: 'what was delivered is not what was submitted' };
   }
   const secret = await openKey(sealed, box.privateKey, listing.id);
   if (!secret.ok) return { wrong: secret.detail };
@@ -267,20 +272,30 @@ function undecided({ evaluator }: Job, { id }: Purchase): TalariaError {
 
 async function decide(ground: BuyerGround, purchase: Purchase): Promise<void> {
   const { chain, rows } = ground;
-  const job = purchase.via === 'direct' ? undefined : await chain.funded(purchase.nonce);
+  const behind = (error: unknown) => takenBack(ground, purchase, error);
+  const job = purchase.via === 'direct' ? undefined : await chain.funded(purchase.nonce).catch(behind);
+  if (job === 'taken back') return;
   if (job?.status === 'submitted') {
-    if (job.evaluator !== chain.me) {
-      if (await refunded(ground, purchase, job)) return;
-      throw undecided(job, purchase);
-    }
+    const isMine = job.evaluator === chain.me;
+    if (!isMine && (await refunded(ground, purchase, job))) return;
+    if (!isMine) throw undecided(job, purchase);
     await say(ground, purchase, job, 'complete');
-  } else if (job?.status === 'rejected' || job?.status === 'expired') {
-    await rows.move(purchase, job.status === 'expired' ? 'refunded' : 'rejected', { why: `the job is ${job.status}` });
-    return;
-  } else if (job?.status === 'funded') {
-    throw new TalariaError('the chain does not know that it was submitted', { code: 'chain-behind', retryable: true });
   }
-  await rows.move(purchase, 'completed');
+  if (job?.status === 'funded') throw notSubmitted();
+  const end = job && BACK[job.status];
+  await rows.move(purchase, end ?? 'completed', end === undefined ? {} : { why: `the job is ${job?.status}` });
+}
+
+const BACK: Partial<Record<Job['status'], 'refunded' | 'rejected'>> = { expired: 'refunded', rejected: 'rejected' };
+
+/** It was, or nothing could have been opened. */
+function notSubmitted(): TalariaError {
+  const fix = 'talaria market resume looks again.';
+  return new TalariaError('the chain does not know that it was submitted', {
+    code: 'chain-behind',
+    retryable: true,
+    fix,
+  });
 }
 
 /** Carried by the shop, who has gas; by oneself where it will not. */

@@ -4,7 +4,7 @@
 // the same whoever asks again; a crash at any step is gone on with from rows and chain.
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
-import { errorText, TalariaError } from '#base/errors.ts';
+import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { type Hex, hashOf } from '#base/ethereum.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { type Chain, type Job, readCarried } from './chain.ts';
@@ -224,9 +224,15 @@ export class Shop {
     let sale = this.rows.sale(id);
     if (sale === undefined) throw new TalariaError(`There is no sale ${id}`, { code: 'no-such-sale' });
     if (sale.state === 'asked') sale = await this.#lookForPayment(sale);
-    if (sale.state === 'paid') sale = await this.#giveKey(sale);
-    if (sale.state === 'delivered') sale = await this.#close(sale);
-    return sale;
+    try {
+      if (sale.state === 'paid') sale = await this.#giveKey(sale);
+      if (sale.state === 'delivered') sale = await this.#close(sale);
+      return sale;
+    } catch (error) {
+      // No node is so far behind: the chain took the payment back.
+      if (errorCode(error) !== 'chain-behind' || this.#ground.clock.now() < sale.at + HOUR) throw error;
+      return this.rows.moveSale(id, 'unpaid');
+    }
   }
 
   /** A process ended between asking for the money and knowing that it came. */
@@ -247,30 +253,39 @@ export class Shop {
   }
 
   async #giveKey(sale: Sale): Promise<Sale> {
-    const { chain, box } = this.#ground;
+    const { chain } = this.#ground;
     const lot = this.rows.lot(sale.listing);
     if (lot === undefined)
       throw new TalariaError(`The lot of ${sale.listing} is not here`, { code: 'no-such-listing' });
     const { splitter } = lot.listing;
     const job = sale.via === 'direct' ? undefined : await chain.funded(sale.id);
-    let { sealed } = sale;
-    if (sealed === null) {
-      // Sealed once more it is other bytes than those that were submitted, and the buyer could send it back.
-      if (job?.status === 'submitted')
-        throw new TalariaError(`Another shop has submitted the key of ${sale.listing}`, {
-          ...{ code: 'submitted-elsewhere', fix: 'It delivers from there; if it never does, the money returns.' },
-        });
-      const opened = await openKey(Buffer.from(lot.sealed), box, sale.listing);
-      if (!opened.ok)
-        throw new TalariaError(`The key of ${sale.listing} is sealed to another box`, {
-          code: 'no-key',
-          fix: 'Ask the seller to hand the lot over again.',
-        });
-      sealed = await this.rows.sealSale(sale, await sealKey(opened.value, sale.box, sale.listing));
-    }
+    if (job?.status === 'rejected' || job?.status === 'expired') return this.rows.moveSale(sale.id, 'returned');
+    const sealed = sale.sealed ?? (await this.#seal(sale, lot, job));
     if (job?.status === 'funded') await chain.submit(splitter, job.id, await hashOf(sealed));
     await this.#ground.told?.('sold', sale);
-    return this.rows.moveSale(sale.id, 'delivered');
+    return this.rows.moveSale(sale.id, 'delivered', job === undefined ? null : String(job.id));
+  }
+
+  /** Never where the buyer could have the key and his money: another decides and was not asked, or other bytes were submitted. */
+  async #seal(sale: Sale, { sealed, listing }: Lot, job: Job | undefined): Promise<Uint8Array> {
+    const { chain, box } = this.#ground;
+    const isDecidedHere = listing.evaluator === 'buyer' || listing.evaluator === chain.me;
+    if (job !== undefined && job.status !== 'completed' && !isDecidedHere)
+      throw new TalariaError(`${listing.evaluator} decides, and delivers it`, {
+        ...{ code: 'sold-by-agent', fix: 'Ask at his shop.' },
+      });
+    // Sealed once more it is other bytes than those that were submitted, and the buyer could send it back.
+    if (job?.status === 'submitted')
+      throw new TalariaError(`Another shop has submitted the key of ${sale.listing}`, {
+        ...{ code: 'submitted-elsewhere', fix: 'It delivers from there; if it never does, the money returns.' },
+      });
+    const opened = await openKey(Buffer.from(sealed), box, sale.listing);
+    if (!opened.ok)
+      throw new TalariaError(`The key of ${sale.listing} is sealed to another box`, {
+        code: 'no-key',
+        fix: 'Ask the seller to hand the lot over again.',
+      });
+    return this.rows.sealSale(sale, await sealKey(opened.value, sale.box, sale.listing));
   }
 
   /** Money that came to the splitter is parted. */
@@ -290,7 +305,9 @@ export class Shop {
   /** Everything that is not at its end; what fails now is tried at the next time. How many could not go on. */
   async goOnWithAll(): Promise<number> {
     let failed = 0;
-    for (const { id } of this.rows.sales(['asked', 'paid', 'delivered'], 1_000)) {
+    // What was paid does not wait behind what somebody only asked for.
+    const open = (['paid', 'delivered', 'asked'] as const).flatMap((state) => this.rows.sales([state], 1_000));
+    for (const { id } of open) {
       await this.goOn(id).catch(() => {
         failed += 1;
       });

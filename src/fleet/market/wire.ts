@@ -176,7 +176,7 @@ function told(viem: Viem, rpc: string, cause: unknown): unknown {
     const fix = 'The node says what is wrong; most often the key has no gas money: send it some.';
     return new TalariaError(cause.shortMessage, { code: 'chain-refused', cause, fix });
   }
-  return new TalariaError(`the chain at ${new URL(rpc).host} does not answer`, {
+  return new TalariaError(`the chain at ${URL.parse(rpc)?.host ?? rpc} does not answer`, {
     ...{ code: 'chain-down', retryable: true, cause },
     fix: 'Look whether market.rpc is right and can be reached; what waits for the chain goes on by itself.',
   });

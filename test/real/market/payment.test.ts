@@ -86,6 +86,7 @@ onChain('payment by x402', (chain) => {
         { amount: '0' },
         { maxTimeoutSeconds: 10_000_000_000_000 },
         { maxTimeoutSeconds: 0 },
+        { maxTimeoutSeconds: '600' },
       ]) {
         await assert.rejects(signPayment(ours, key, altered(header, change), wish), refused, JSON.stringify(change));
       }

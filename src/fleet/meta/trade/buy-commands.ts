@@ -191,6 +191,7 @@ function purchasesCommand(ground: Ground): AnyCommand {
   });
 }
 
+const DAY_MS = 86_400_000;
 const UNFINISHED: readonly PurchaseState[] = ['signed', 'paid', 'opened', 'completed'];
 
 function resumeCommand(ground: Ground): AnyCommand {
@@ -209,7 +210,10 @@ function resumeCommand(ground: Ground): AnyCommand {
         'Which purchase is to be saved?',
         'talaria market purchases lists them.',
       );
-    const open = desk.rows.purchases(10_000).filter(({ state }) => UNFINISHED.includes(state));
+    // What was dropped lately may have been taken after all.
+    const since = ground.clock.now() - DAY_MS;
+    const isOpen = ({ state, at }: Purchase) => UNFINISHED.includes(state) || (state === 'dropped' && at > since);
+    const open = desk.rows.purchases(10_000).filter(isOpen);
     const names = asked.purchase === undefined ? open.map((one) => one.id) : [asked.purchase];
     if (names.length === 0) return yield line('Every purchase is at its end.');
     const buyer = await buyerOf(desk);
@@ -224,8 +228,11 @@ async function* goOnWith(
   { name, file, shop }: { readonly name: string; readonly file: string | null; readonly shop: string | undefined },
 ): AsyncGenerator<CommandOutput> {
   try {
-    const purse = desk.rows.purchase(name)?.purse ?? buyer.chain.me;
-    yield* finish(desk, await goOn(await payerOf(desk, buyer, purse), name, shop), file);
+    const { purse = buyer.chain.me, state: before } = desk.rows.purchase(name) ?? {};
+    const purchase = await goOn(await payerOf(desk, buyer, purse), name, shop);
+    const isAsWas = before === 'dropped' && purchase.state === 'dropped';
+    if (isAsWas) yield line(`${name} was dropped: no money moved.`);
+    else yield* finish(desk, purchase, file);
   } catch (error) {
     yield failureOf(error);
   }

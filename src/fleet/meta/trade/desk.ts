@@ -129,14 +129,17 @@ export async function shopOf(desk: Desk, trade: Trade): Promise<Shop> {
   return openShop({ chain, rows, clock: ground.clock, box: box.privateKey, told, directLimit });
 }
 
-/** Does what was delivered open to what was listed? */
-async function judge({ rows }: Desk, { chain, box }: Trade, { job, listing: id }: Sale): Promise<void> {
+/** Does what was delivered open to what was listed? Throws TalariaError `chain-behind`: it is asked again. */
+async function judge({ rows }: Desk, { chain, box }: Trade, { id: nonce, via, listing: id }: Sale): Promise<void> {
   const lot = rows.lot(id);
-  if (job === null || lot === undefined || lot.listing.evaluator !== chain.me) return;
-  if ((await chain.job(BigInt(job)))?.status !== 'submitted') return;
+  if (via === 'direct' || lot === undefined || lot.listing.evaluator !== chain.me) return;
+  const job = await chain.funded(nonce);
+  if (job.status === 'funded')
+    throw new TalariaError('the chain does not know that it was submitted', { code: 'chain-behind', retryable: true });
+  if (job.status !== 'submitted') return;
   const secret = await openKey(Buffer.from(lot.sealed), box.privateKey, lot.listing.id);
   const content = secret.ok ? await openContent(Buffer.from(lot.ciphertext), secret.value, lot.listing) : secret;
-  await chain[content.ok ? 'complete' : 'reject'](BigInt(job), lot.listing.content_hash);
+  await chain[content.ok ? 'complete' : 'reject'](job.id, lot.listing.content_hash);
 }
 
 /** The first of these shops that has it. Throws TalariaError `which-listing`, `no-shop`, `no-such-listing`, `shop-…`. */

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { isoTime, parseTime } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
-import type { Hex } from '#base/ethereum.ts';
+import { addressOf, type Hex } from '#base/ethereum.ts';
 import { parseJson } from '#base/json.ts';
 import * as spec from '#core/agent/command-spec.ts';
 import type { Doors, Ground } from '#core/agent/room.ts';
@@ -91,13 +91,15 @@ export async function buyingPurse(
   { ground, rows }: Desk,
   name: string,
 ): Promise<{ readonly key: string; readonly perDay: number }> {
-  const found = standing(ground, rows).find((one) => one.name === name && one.for === 'market');
+  const key = await (await ground.door('golems')).purse(name);
+  if (key === undefined) throw new TalariaError(`${name} has no key here`, { code: 'no-key' });
+  // One that bears the name of an earlier one has another key.
+  const signer = await addressOf(key);
+  const found = standing(ground, rows).find((one) => one.signer === signer && one.for === 'market');
   if (found === undefined)
     throw new TalariaError(`${name} may not pay for skills`, {
       ...{ code: 'not-allowed', fix: `talaria market allow ${name} --per-day USD --until DATE --for market` },
     });
-  const key = await (await ground.door('golems')).purse(name);
-  if (key === undefined) throw new TalariaError(`the key of ${name} is not here`, { code: 'no-key' });
   return { key, perDay: found.per_day };
 }
 

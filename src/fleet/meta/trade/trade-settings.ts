@@ -73,6 +73,10 @@ export function placesOf(settings: MarketSettings): ChainPlaces {
       code: 'not-configured',
       fix: 'Set them to those of the market that you trade on, or make one: talaria market deploy --token ADDRESS',
     });
+  if (!/^https?:$/.test(URL.parse(settings.rpc)?.protocol ?? ''))
+    throw new TalariaError(`market.rpc is ${settings.rpc || 'empty'}, which is no address`, {
+      ...{ code: 'not-configured', fix: 'Set it as http://127.0.0.1:8545 or https://…' },
+    });
   const { rpc, chain_id: chainId, token, escrow, factory, forwarder } = settings;
   const lower = (text: string) => text.toLowerCase() as Hex;
   return {
