@@ -339,9 +339,9 @@ function notDeployed(what: string): TalariaError {
 }
 
 /** One node of many, or after a reorganisation: what was seen is not there (yet). */
-function behind(): TalariaError {
+export function behind(what = 'the job'): TalariaError {
   const fix = 'The chain is behind what it said before: it goes on when it has caught up.';
-  return new TalariaError('the chain does not know the job', { code: 'chain-behind', retryable: true, fix });
+  return new TalariaError(`the chain does not know ${what}`, { code: 'chain-behind', retryable: true, fix });
 }
 
 function wrongToken(what: string): TalariaError {

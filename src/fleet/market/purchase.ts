@@ -6,7 +6,7 @@ import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { accountOf, hashOf } from '#base/ethereum.ts';
 import { newId } from '#base/ids.ts';
 import { type JsonObject, objectOf, objectsOf, parseJson, textOf } from '#base/json.ts';
-import type { Chain, Job } from './chain.ts';
+import { behind, type Chain, type Job } from './chain.ts';
 import { checkListing, type Listing, mayHold, priceAt, wordsOf } from './listing.ts';
 import type { MarketRows, Purchase } from './market-rows.ts';
 import { signPayment, type Via, ZERO } from './payment.ts';
@@ -183,8 +183,8 @@ async function lookForPayment({ chain, rows }: BuyerGround, purchase: Purchase):
 
 async function open(ground: BuyerGround, purchase: Purchase): Promise<void> {
   const { rows, chain } = ground;
-  const behind = (error: unknown) => takenBack(ground, purchase, error);
-  const job = purchase.via === 'direct' ? undefined : await chain.funded(purchase.nonce).catch(behind);
+  const back = (error: unknown) => takenBack(ground, purchase, error);
+  const job = purchase.via === 'direct' ? undefined : await chain.funded(purchase.nonce).catch(back);
   if (job === 'taken back') return;
   if (job?.status === 'rejected' || job?.status === 'expired') {
     await rows.move(purchase, 'refunded', { why: `the job is ${job.status}` });
@@ -272,8 +272,8 @@ function undecided({ evaluator }: Job, { id }: Purchase): TalariaError {
 
 async function decide(ground: BuyerGround, purchase: Purchase): Promise<void> {
   const { chain, rows } = ground;
-  const behind = (error: unknown) => takenBack(ground, purchase, error);
-  const job = purchase.via === 'direct' ? undefined : await chain.funded(purchase.nonce).catch(behind);
+  const back = (error: unknown) => takenBack(ground, purchase, error);
+  const job = purchase.via === 'direct' ? undefined : await chain.funded(purchase.nonce).catch(back);
   if (job === 'taken back') return;
   if (job?.status === 'submitted') {
     const isMine = job.evaluator === chain.me;
@@ -281,22 +281,13 @@ async function decide(ground: BuyerGround, purchase: Purchase): Promise<void> {
     if (!isMine) throw undecided(job, purchase);
     await say(ground, purchase, job, 'complete');
   }
-  if (job?.status === 'funded') throw notSubmitted();
+  // It was, or nothing could have been opened.
+  if (job?.status === 'funded') throw behind('that it was submitted');
   const end = job && BACK[job.status];
   await rows.move(purchase, end ?? 'completed', end === undefined ? {} : { why: `the job is ${job?.status}` });
 }
 
 const BACK: Partial<Record<Job['status'], 'refunded' | 'rejected'>> = { expired: 'refunded', rejected: 'rejected' };
-
-/** It was, or nothing could have been opened. */
-function notSubmitted(): TalariaError {
-  const fix = 'talaria market resume looks again.';
-  return new TalariaError('the chain does not know that it was submitted', {
-    code: 'chain-behind',
-    retryable: true,
-    fix,
-  });
-}
 
 /** Carried by the shop, who has gas; by oneself where it will not. */
 async function say(

@@ -156,7 +156,7 @@ function wordIn(row: StyxRow, owners: readonly string[]): Word | undefined {
 }
 
 /** Undefined: no room of this house lends it. */
-async function doorOf<Name extends keyof Doors>(ground: Ground, name: Name): Promise<Doors[Name] | undefined> {
+export async function doorOf<Name extends keyof Doors>(ground: Ground, name: Name): Promise<Doors[Name] | undefined> {
   try {
     return await ground.door(name);
   } catch (error) {
@@ -179,12 +179,10 @@ async function payment(
   const { payer, model } = mind.config('clade', cladeSettings);
   const all = mind.config('providers', providers);
   const [name = ''] = model.split('/');
-  const { base_url: url } = all[name] ?? {};
-  const isOwn = name === 'llama' || (url !== undefined && isLocalAddress(url));
-  const isSponsored =
-    payer === 'sponsor' && (all[name]?.payment === 'x402' || SPONSORED.has(name)) && url !== undefined;
+  const { base_url: url, payment: how } = all[name] ?? {};
+  const isSponsored = payer === 'sponsor' && (how === 'x402' || SPONSORED.has(name)) && url !== undefined;
   if (isSponsored) return { model, instead: ownModel(all) ?? ownFile(ground.places.home) };
-  if (payer !== 'api_key' && !isOwn) return { why: notAsked(payer, model) };
+  if (payer !== 'api_key' && name !== 'llama' && !isOwn(all[name] ?? {})) return { why: notAsked(payer, model) };
   if (model !== '') return { model };
   return mind.answering() === 'T0' ? { why: NO_MODEL } : {};
 }
@@ -193,9 +191,12 @@ export const NO_MODEL = 'no model is set up';
 /** By their row they are paid call by call. */
 const SPONSORED = new Set(GOLEM_PROVIDERS.flatMap(({ name, paidBy }) => (paidBy ? [name] : [])));
 
+/** On the owner's hardware. */
+function isOwn({ base_url: url, payment: how, kind }: z.output<typeof provider>): boolean {
+  return how !== 'x402' && (kind === 'llama' || (url !== undefined && isLocalAddress(url)));
+}
+
 function ownModel(all: z.output<typeof providers>): string | undefined {
-  const isOwn = ({ base_url: url, payment: how, kind }: z.output<typeof provider>) =>
-    how !== 'x402' && (kind === 'llama' || (url !== undefined && isLocalAddress(url)));
   const found = Object.entries(all).find(([, one]) => isOwn(one) && one.default_model !== undefined);
   return found && `${found[0]}/${found[1].default_model}`;
 }

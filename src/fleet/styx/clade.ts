@@ -22,7 +22,7 @@ declare module '#core/agent/room.ts' {
     readonly market: {
       /** From what is kept: nobody is asked. Undefined: the owner has it off. */
       seen(): Promise<MarketSeen | undefined>;
-      /** What pays what a 402 asks for (both x402, version 2). Throws TalariaError `market-off`, `no-sponsor`, `over-allowance`, and of the chain. */
+      /** What pays what a 402 asks for (both x402, version 2). Throws TalariaError `market-off`, `real-money`, `no-sponsor`. */
       pay(required: string, purpose: string): Promise<string>;
     };
   }

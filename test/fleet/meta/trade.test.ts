@@ -206,6 +206,12 @@ verifies(
       undefined,
       'the beginning of its id does',
     );
+    await ground.keep({ config: [{ path: ['market', 'shops'], value: ['http://127.0.0.1:1', shop] }] });
+    const listed = await run('list');
+    assert.equal(listed.failure, undefined, 'one that is gone hides no other');
+    assert.match(listed.text, /127\.0\.0\.1:1 does not answer[\s\S]*clear-disk/);
+    assert.equal((await run('list', { shop: 'http://127.0.0.1:1' })).failure?.code, 'shop-silent');
+    await ground.keep({ config: [{ path: ['market', 'shops'], value: [shop] }] });
     const log = openHomeLog({ path: homeLogPath(root) });
     assert.deepEqual(
       log.latest(['market.*']).map(({ topic, body }) => [topic, body]),
@@ -231,4 +237,12 @@ verifies('RQ.3', 'what a golem may pay wants how much, until when, and a golem t
   ].map(({ failure }) => failure?.code);
   assert.deepEqual(codes, ['how-much', 'no-such-golem', 'no-such-golem']);
   assert.match((await run('allow')).text, /^No golem may pay/);
+});
+
+test('an address of the chain that is none is told of as that', async (t) => {
+  for (const rpc of ['127.0.0.1:8545', '']) {
+    const { run } = await desk(t, { enabled: true, rpc, ...PLACES });
+    const { failure } = await run('serve', { port: 0 });
+    assert.deepEqual([failure?.code, /market\.rpc is/.test(failure?.message ?? '')], ['not-configured', true], rpc);
+  }
 });

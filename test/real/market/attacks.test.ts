@@ -64,6 +64,16 @@ onChain('attacks on the market', (chain) => {
       };
       assert.equal((await ask(shop, dear.id, thief, Buffer.from(JSON.stringify(junk)).toString('base64'))).status, 402);
       assert.equal(one.rows.sale(paid.nonce), undefined, 'what nobody paid leaves no row');
+      // All of it right, but for the signature.
+      const [expiredAt, description] = [(await two.chain.now()) + 3_600, describeJob(dear.id, thief)];
+      const whole = { ...terms, client: two.chain.me, budget: 400_000n, expiredAt };
+      const nonce = await two.chain.nonceOf({ ...whole, evaluator: two.chain.me }, description);
+      const unsigned = {
+        ...junk,
+        payload: { ...junk.payload, terms: { ...terms, expiredAt: String(expiredAt) }, description, nonce },
+      };
+      const sent = Buffer.from(JSON.stringify(unsigned)).toString('base64');
+      assert.deepEqual([(await ask(shop, dear.id, thief, sent)).status, one.rows.sale(nonce)], [402, undefined]);
       // As if the shop had been killed before it knew.
       const left = { id: paid.nonce, listing: dear.id, via: 'escrow', payer: two.chain.me, box: thief } as const;
       await one.rows.beginSale({ ...left, amount: '400000', payment: JSON.stringify(junk), block: 0 });

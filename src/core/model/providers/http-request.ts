@@ -94,7 +94,7 @@ export function openExchange(options: ExchangeOptions, parent: AbortSignal): Exc
       throw failure;
     });
     hasPaid = payment !== undefined;
-    const answer = hasPaid ? await sendFollowing(String(address), withPayment(request, payment ?? '')) : first;
+    const answer = payment === undefined ? first : await sendFollowing(String(address), withPayment(request, payment));
     cancelTotal = startTotal();
     idle();
     const problem = await problemOf(answer, options);

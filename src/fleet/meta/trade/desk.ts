@@ -8,7 +8,7 @@ import { withoutUnseen } from '#base/text/unseen.ts';
 import * as spec from '#core/agent/command-spec.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, line } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
-import { type Chain, openChain } from '#fleet/market/chain.ts';
+import { behind, type Chain, openChain } from '#fleet/market/chain.ts';
 import type { Listing } from '#fleet/market/listing.ts';
 import { type MarketRows, openMarketRows, type Sale } from '#fleet/market/market-rows.ts';
 import { readListing } from '#fleet/market/purchase.ts';
@@ -134,8 +134,7 @@ async function judge({ rows }: Desk, { chain, box }: Trade, { id: nonce, via, li
   const lot = rows.lot(id);
   if (via === 'direct' || lot === undefined || lot.listing.evaluator !== chain.me) return;
   const job = await chain.funded(nonce);
-  if (job.status === 'funded')
-    throw new TalariaError('the chain does not know that it was submitted', { code: 'chain-behind', retryable: true });
+  if (job.status === 'funded') throw behind('that it was submitted');
   if (job.status !== 'submitted') return;
   const secret = await openKey(Buffer.from(lot.sealed), box.privateKey, lot.listing.id);
   const content = secret.ok ? await openContent(Buffer.from(lot.ciphertext), secret.value, lot.listing) : secret;

@@ -13,7 +13,7 @@ export const room: Room = {
     const { LOOK_MS, lookAtShops, seenMarket } = await import('./looking.ts');
     const { signal } = ground.background;
     // A screen that was just opened waits for no quarter of an hour.
-    if (ground.stays) raceAbort(lookAtShops(ground), signal).catch(() => undefined);
+    if (ground.stays) ground.background.hold('market', raceAbort(lookAtShops(ground), signal));
     return {
       doors: {
         market: {
@@ -21,7 +21,7 @@ export const room: Room = {
           pay: async (...asked) => (await import('./sponsor.ts')).payFor(ground, ...asked),
         },
       },
-      jobs: ground.stays ? [{ name: 'look', everyMs: LOOK_MS, run: () => lookAtShops(ground) }] : [],
+      jobs: ground.stays ? [{ name: 'look', everyMs: LOOK_MS, run: (end) => raceAbort(lookAtShops(ground), end) }] : [],
     };
   },
   commands: async (ground) => {

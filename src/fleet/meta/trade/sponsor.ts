@@ -7,11 +7,12 @@ import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { addressOf, type Hex } from '#base/ethereum.ts';
 import { parseJson } from '#base/json.ts';
 import * as spec from '#core/agent/command-spec.ts';
-import type { Doors, Ground } from '#core/agent/room.ts';
+import type { Ground } from '#core/agent/room.ts';
 import { openChain } from '#fleet/market/chain.ts';
 import { dollars, type MarketRows, openMarketRows } from '#fleet/market/market-rows.ts';
 import { signPayment, ZERO } from '#fleet/market/payment.ts';
 import { isSignedBy, ownerOf } from '#fleet/styx/owner-key.ts';
+import { doorOf } from '../meta-ground.ts';
 import { type Desk, marketCommand, told } from './desk.ts';
 import { allowMoney, micro, placesOf, settingsOf } from './trade-settings.ts';
 
@@ -135,12 +136,11 @@ export function allowCommand(ground: Ground): spec.AnyCommand {
 }
 
 async function golemCalled(
-  { door }: Ground,
+  ground: Ground,
   called: string,
 ): Promise<Pick<Allowance, 'golem' | 'name' | 'signer'> | undefined> {
-  const golems = await door('golems').catch((): Partial<Doors['golems']> => ({}));
-  const all = (await golems.states?.()) ?? [];
-  const found = all.find((one) => called === one.name && one.status !== 'dead');
+  const golems = await doorOf(ground, 'golems');
+  const found = (await golems?.states())?.find((one) => called === one.name && one.status !== 'dead');
   return found && { golem: found.golem, name: found.name, signer: found.signer };
 }
 
